@@ -65,6 +65,7 @@ _HOW = {
     "metadata": "by its address in Metadata answers",
     "leadership": "by the partitions that it leads",
     "server_log": "by the server log next to it",
+    "name": "by the name of its file, folder or log stream",
     "numbered": "numbered here, as the log does not contain the node id; give it as ID=FILE",
 }
 

@@ -22,7 +22,8 @@ from client_telemetry.review.activity import (
     UnnamedRefusal,
 )
 from client_telemetry.review.server_log import LoginFailure, RefusedRequest, ServerRun, read
-from client_telemetry.sources.log_files import CutOff, LogFile, lines
+from client_telemetry.sources.compression import CutOff
+from client_telemetry.sources.log_files import LogFile, lines
 from client_telemetry.sources.request_log.broker_survey import addresses, survey
 from client_telemetry.sources.request_log.log_line import MARK, LineReader
 from client_telemetry.sources.request_log.request_entry import (

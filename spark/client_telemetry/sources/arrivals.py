@@ -9,13 +9,15 @@ next conversion completes the move or starts over.
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
+from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.dump_root import DumpRoot
-from client_telemetry.sources.log_files import CutOff, LogFile, opened
+from client_telemetry.sources.log_files import LogFile, opened
 from client_telemetry.sources.message_ends import MessageEnds
 from client_telemetry.sources.stored_file import State, StoredFile
 
@@ -37,11 +39,13 @@ class StillWritten(ValueError):
 @dataclass(frozen=True)
 class Form:
     """How the messages of a source's files follow each other. `ends`: creates a reader that finds their ends.
-    `is_whole`: whether what follows the last end is a message after all if nothing more comes.
+    `is_whole`: whether what follows the last end is a message after all if nothing more comes. `opened`: how the
+    part of a file is read.
     """
 
     ends: Callable[[], MessageEnds]
     is_whole: Callable[[bytes], bool]
+    opened: Callable[[LogFile, CutOff], AbstractContextManager[BinaryIO]] = opened
 
 
 class _Taken(NamedTuple):
@@ -117,7 +121,7 @@ class Arrivals:
         digest = hashlib.sha256()
         digest_of_whole = digest.copy()
         ends, cut = form.ends(), CutOff()
-        with opened(file, cut) as text:
+        with form.opened(file, cut) as text:
             for length in [*sorted(self._whole), None]:
                 while (length is None or size < length) and (
                     block := text.read(_BLOCK_BYTES if length is None else min(_BLOCK_BYTES, length - size))
@@ -135,12 +139,12 @@ class Arrivals:
         start = size if known_size == size else known_whole
         if is_growing and not ends.is_lost:
             return start, size, _Taken(*lay, whole, digest_of_whole.hexdigest()), False
-        if whole < size and not ends.is_lost and form.is_whole(self._tail(file, whole)):
+        if whole < size and not ends.is_lost and form.is_whole(self._tail(file, form, whole)):
             whole = size
         return start, None, _Taken(*lay, size, digest.hexdigest(), whole), cut.reason is not None
 
-    def _tail(self, file: LogFile, start: int) -> bytes:
-        with opened(replace(file, start=start), CutOff()) as text:
+    def _tail(self, file: LogFile, form: Form, start: int) -> bytes:
+        with form.opened(replace(file, start=start), CutOff()) as text:
             return text.read(_MAX_TAIL_BYTES)
 
     def keep(self, unconverted: Sequence[StoredFile] = ()) -> None:

@@ -1,18 +1,17 @@
-"""Log files as lines: plain, gzip or zstd, rotated, cut off at either end.
+"""Log files as lines: plain or compressed (compression.py), in whatever holds them (log_text.py), rotated, cut off at either end.
 
 A line is bytes without its line feed; log_line.py reads it.
 """
 
 import io
 import re
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-import zstandard
-
+from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, open_decompressed
+from client_telemetry.sources.log_text import open_text
 from client_telemetry.sources.stored_file import NoSuchLocation, StoredFile, find_files, without_secrets
 
 MAX_LINE_BYTES = 16 * 2**20
@@ -24,13 +23,7 @@ UNKNOWN_BROKER = -1
 """Broker id in a dump for what belongs to no broker in particular."""
 
 _ROTATED = re.compile(r"^(?P<stem>.*?\.(?:log|txt|out|json))(?:[.\-_].*)?$")
-_COMPRESSED = (".gz", ".zst")
-_COMPRESSIONS: dict[bytes, Callable[[], Any]] = {
-    b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
-    # --long=31 is the largest window that the zstd tool writes.
-    b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor(max_window_size=2**31).decompressobj(),
-}
-_BLOCK_BYTES = 256 * 2**10
+_COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".lz4")
 LINE_BLOCK_BYTES = 4 * 2**20
 
 
@@ -90,71 +83,6 @@ def _family(file: StoredFile) -> str:
     return f"{file.folder}/{rotated['stem'] if rotated else name}"
 
 
-@dataclass
-class CutOff:
-    """Why a compressed log ended early, None = it did not; and where that was: the stored bytes there."""
-
-    reason: str | None = None
-    stored: bytes = b""
-
-
-class _Decompressed(io.RawIOBase):
-    """What concatenated gzip members or zstd frames decompress to. At damage or an early end it stops, and says why."""
-
-    def __init__(self, stored: BinaryIO, new: Callable[[], Any], cut: CutOff) -> None:
-        self._stored, self._new, self._cut = stored, new, cut
-        self._current: Any = None
-        self._ready = memoryview(b"")
-        self._last = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            block = self._stored.read(_BLOCK_BYTES)
-            if not block:
-                if self._current is not None:
-                    self._cut.reason, self._cut.stored = "the compressed file ends early", self._last
-                return 0
-            self._last = block
-            try:
-                self._ready = memoryview(self._decompress(block))
-            except (zlib.error, zstandard.ZstdError) as error:
-                self._cut.reason, self._cut.stored = f"the compressed file is damaged ({error})", block
-                return 0
-        count = min(len(self._ready), len(buffer))
-        buffer[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
-
-    def _decompress(self, block: bytes) -> bytes:
-        parts = []
-        while block:
-            if self._current is None:
-                block = block.lstrip(b"\0")  # padding between members
-                if not block:
-                    break
-                self._current = self._new()
-            parts.append(self._current.decompress(block))
-            block = self._current.unused_data if self._current.eof else b""
-            if self._current.eof:
-                self._current = None
-        return b"".join(parts)
-
-
-def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
-    """The contents of a gzip or zstd stream, anything else as it is. The first bytes decide: rotated files of one log
-    may or may not be compressed, whatever the tool called them.
-    """
-    head = stored.read(4)
-    stored.seek(0)
-    for magic, new in _COMPRESSIONS.items():
-        if head.startswith(magic):
-            return io.BufferedReader(_Decompressed(stored, new, cut), _BLOCK_BYTES)
-    return stored
-
-
 class _UpTo(io.RawIOBase):
     """The next `count` bytes of a file."""
 
@@ -177,9 +105,19 @@ def opened(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
     `cut`.
     """
     with log.file.open() as stored:
-        text = open_decompressed(stored, cut)
-        _skip(text, log.start)
-        yield text if log.end is None else io.BufferedReader(_UpTo(text, log.end - log.start), _BLOCK_BYTES)
+        yield _part(open_decompressed(stored, cut), log)
+
+
+@contextmanager
+def opened_text(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
+    """The same of the lines in the file: `start` and `end` count their bytes."""
+    with log.file.open() as stored:
+        yield _part(open_text(open_decompressed(stored, cut)), log)
+
+
+def _part(file: BinaryIO, log: LogFile) -> BinaryIO:
+    _skip(file, log.start)
+    return file if log.end is None else io.BufferedReader(_UpTo(file, log.end - log.start), BLOCK_BYTES)
 
 
 def _skip(file: BinaryIO, count: int) -> None:
@@ -187,16 +125,16 @@ def _skip(file: BinaryIO, count: int) -> None:
     if file.seekable():
         file.seek(count, io.SEEK_CUR)
         return
-    while count and (block := file.read(min(count, _BLOCK_BYTES))):
+    while count and (block := file.read(min(count, BLOCK_BYTES))):
         count -= len(block)
 
 
 def lines(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytes]]:
-    """(offset in the decompressed log, line) of each line to read; the last one may lack its line feed. A compressed
+    """(offset in the text of the log, line) of each line to read; the last one may lack its line feed. A compressed
     file that ends early or is damaged yields what precedes that, with the reason in `cut`.
     """
     offset = log.start
-    with opened(log, cut) as text:
+    with opened_text(log, cut) as text:
         while line := text.readline(MAX_LINE_BYTES):
             yield offset, line.rstrip(b"\r\n")
             offset += len(line)
@@ -207,7 +145,7 @@ def line_blocks(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytearray]]:
     lines, in memory that the next block overwrites.
     """
     offset, block, rest = log.start, bytearray(), b""
-    with opened(log, cut) as text:
+    with opened_text(log, cut) as text:
         while True:
             block += bytes(max(0, len(rest) + LINE_BLOCK_BYTES - len(block)))
             block[: len(rest)] = rest

@@ -5,6 +5,7 @@ Finds and opens files, without interpreting their contents.
 
 import io
 import re
+import zipfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,9 @@ from client_telemetry.raw.file_system import UnusableLocation, without_userinfo
 
 _READ_BYTES = 4 * 2**20
 """Bytes of an object to read at once: each read is a request."""
+
+
+_MEMBER = "!/"
 
 
 class NoSuchLocation(ValueError):
@@ -33,8 +37,8 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class StoredFile:
-    """`location`: a path, or a URL without the credentials of the store. `files`, `path`: how to reach an object; None
-    = a file of a folder.
+    """`location`: a path, or a URL without the credentials of the store; for a member of a zip archive, the archive's,
+    `!/` and the name of the member. `files`, `path`: how to reach an object; None = a file of a folder.
     """
 
     location: str
@@ -54,18 +58,25 @@ class StoredFile:
 
     def resolved(self) -> str:
         """The same for all names of a file."""
-        return self.location if self.files else str(Path(self.location).resolve())
+        archive, mark, member = self.location.partition(_MEMBER)
+        return self.location if self.files else f"{Path(archive).resolve()}{mark}{member}"
 
     def open(self) -> BinaryIO:
+        member = self.location.partition(_MEMBER)[2]
+        if member:
+            return zipfile.ZipFile(self._open_stored()).open(member)  # type: ignore[return-value]
+        return self._open_stored()
+
+    def _open_stored(self) -> BinaryIO:
         if self.files is None:
-            return Path(self.location).open("rb")
+            return Path(self.location.partition(_MEMBER)[0]).open("rb")
         # pyarrow would decompress a stream by its file extension; a file is returned as it is.
         return io.BufferedReader(self.files.open_input_file(self.path), _READ_BYTES)
 
     def state(self) -> State:
         """Raises FileNotFoundError."""
         if self.files is None:
-            stat = Path(self.location).stat()
+            stat = Path(self.location.partition(_MEMBER)[0]).stat()
             return State(stat.st_size, stat.st_mtime_ns, stat.st_ino)
         info = self.files.get_file_info(self.path)
         if info.type != fs.FileType.File:
@@ -82,7 +93,30 @@ def find_files(location: str) -> list[StoredFile]:
     """
     if location.startswith("file://"):
         location = unquote(urlsplit(location).path)
-    return _objects(location) if "://" in location else [StoredFile(str(path)) for path in _paths(location)]
+    if "://" in location:
+        stored = _objects(location)
+        return [
+            member for file in stored for member in (_members(file) if file.name.endswith(".zip") else [file])
+        ]
+    return [member for path in _paths(location) for member in _members(StoredFile(str(path)))]
+
+
+def _members(file: StoredFile) -> list[StoredFile]:
+    """The files in a zip archive, which its first bytes tell; any other file itself. In a store, looking at the first
+    bytes of each object would take a request: there, the name tells. Raises NoSuchLocation.
+    """
+    with file.open() as stored:
+        if stored.read(4) != b"PK\x03\x04":
+            return [file]
+        try:
+            members = zipfile.ZipFile(stored).infolist()
+        except zipfile.BadZipFile as error:
+            raise NoSuchLocation(f"{file}: a damaged zip archive ({error})") from None
+        if any(member.flag_bits & 1 for member in members):
+            raise NoSuchLocation(f"{file}: an encrypted zip archive: extract it first")
+    names = sorted(member.filename for member in members if not member.is_dir())
+    visible = [name for name in names if not _is_hidden(name) and not name.startswith("__MACOSX/")]
+    return [StoredFile(f"{file.location}{_MEMBER}{name}", file.files, file.path) for name in visible]
 
 
 def _paths(location: str) -> list[Path]:

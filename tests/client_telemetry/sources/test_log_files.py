@@ -4,7 +4,8 @@ import random
 import pytest
 import zstandard
 from client_telemetry.sources import log_files
-from client_telemetry.sources.log_files import CutOff, NoLogs, find_logs, line_blocks, lines
+from client_telemetry.sources.compression import CutOff
+from client_telemetry.sources.log_files import NoLogs, find_logs, line_blocks, lines
 
 TEXT = b"".join(b"line %d %d\n" % (i, i * 7919 % 65_537) for i in range(20_000))
 

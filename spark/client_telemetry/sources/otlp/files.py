@@ -24,7 +24,8 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
 from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES
 from client_telemetry.sources.arrivals import Form
-from client_telemetry.sources.log_files import CutOff, LogFile, opened
+from client_telemetry.sources.compression import CutOff
+from client_telemetry.sources.log_files import LogFile, opened
 from client_telemetry.sources.message_ends import FrameEnds, LineEnds, MessageEnds, OnlyEnd
 
 MAX_MESSAGE_BYTES = 64 * 2**20

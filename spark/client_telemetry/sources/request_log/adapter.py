@@ -6,7 +6,7 @@ from functools import partial
 from client_telemetry.sources.adapter import Conversion, Source, WrongCluster, cut_files
 from client_telemetry.sources.arrivals import Form
 from client_telemetry.sources.dump_root import DumpRoot
-from client_telemetry.sources.log_files import LogFile
+from client_telemetry.sources.log_files import LogFile, opened_text
 from client_telemetry.sources.message_ends import LineEnds
 from client_telemetry.sources.request_log import conversion as request_log
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases, release_to_leave
@@ -29,7 +29,7 @@ class RequestLogAdapter:
         def is_whole(tail: bytes) -> bool:
             return request_log.is_entry(LineReader(source.zone), tail)
 
-        return Form(LineEnds, is_whole)
+        return Form(LineEnds, is_whole, opened_text)
 
     def convert(
         self, source: Source, parts: Sequence[LogFile], cluster_id: str, before: DumpRoot, staged: Staged

@@ -8,9 +8,10 @@ pass (conversion.py).
 """
 
 import hashlib
+import ipaddress
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
@@ -21,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from client_telemetry.sources.adapter import Refused
-from client_telemetry.sources.log_files import CutOff, LogFile, line_blocks, lines
+from client_telemetry.sources.compression import CutOff
+from client_telemetry.sources.log_files import LogFile, line_blocks, lines
 from client_telemetry.sources.request_log.incarnations import (
     BrokerIncarnation,
     ConnectionSegments,
@@ -30,7 +32,7 @@ from client_telemetry.sources.request_log.incarnations import (
     own_ranges,
 )
 from client_telemetry.sources.request_log.line_scan import SLOW, scan
-from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.log_line import MARK, TRACE_MARK, LineReader
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
     METADATA,
@@ -67,6 +69,10 @@ _LIKE_AN_ENTRY = re.compile(
 """Bytes that are not text, and words of an entry."""
 
 _CONNECTION = re.compile(r"(?P<local>.+):(?P<local_port>\d+)-(?P<remote>.+):(?P<remote_port>\d+)-[\d-]+")
+_MASKED_LOCAL = re.compile(r"(?P<local>[^-\s]+)-(?P<remote>[^\s-]+):(?P<remote_port>\d+)-[\d-]+")
+_MASKED = re.compile(r"(?=.*(?:[*#<>\[\]{}Xx]|[A-Z_]{4,}))[^\s\"]{1,200}")
+_NUMBERED = re.compile(r":\d+-\d+(?:-\d+)?$|-\d+$")
+_NODE_IN_NAME = re.compile(r"(?<![a-z])broker[-_.]?(\d{1,9})(?!\d)", re.IGNORECASE)
 _LINES_LOOKED_AT = 200
 
 
@@ -93,17 +99,41 @@ class Remote(NamedTuple):
 @lru_cache(maxsize=4096)
 def addresses(connection_id: str) -> Remote | None:
     """Both ends of a connection, from Kafka's connection id: `LOCAL:PORT-REMOTE:PORT-INDEX`, since 4.0
-    `…-PROCESSOR-INDEX` (ServerConnectionId); IPv6 without brackets. None for anything else.
+    `…-PROCESSOR-INDEX` (ServerConnectionId); IPv6 without brackets. Amazon MSK and scrubbers of logs mask addresses: what
+    is masked is empty or 0, except for the local side, which keeps the mask. None for anything else.
     """
     match = _CONNECTION.fullmatch(connection_id)
-    if match is None:
-        return None
-    return Remote(match["local"], int(match["local_port"]), match["remote"], int(match["remote_port"]))
+    if match is not None:
+        host = match["remote"] if _is_address(match["remote"]) else ""
+        return Remote(match["local"], int(match["local_port"]), host, int(match["remote_port"]))
+    masked = _MASKED_LOCAL.fullmatch(connection_id)
+    if masked is not None:
+        host = masked["remote"] if _is_address(masked["remote"]) else ""
+        return Remote(masked["local"], 0, host, int(masked["remote_port"]))
+    return Remote("", 0, "", 0) if _MASKED.fullmatch(connection_id) else None
+
+
+def told_apart(entry: RequestEntry) -> str:
+    """A connection's id; where a mask left nothing in it by which connections differ, with what else identifies the
+    client.
+    """
+    if _NUMBERED.search(entry.connection_id):
+        return entry.connection_id
+    return f"{entry.connection_id} {entry.client_id} {entry.principal}"
+
+
+def _is_address(host: str) -> bool:
+    """Whether a mask left the address: Kafka logs addresses as numbers (InetAddress.getHostAddress)."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass
 class _EndpointEvidence:
-    """What was seen at one endpoint."""
+    """What was seen at one endpoint. `node_ids`: those in lines of KafkaApis."""
 
     protocol: str
     entries: int = 0
@@ -113,6 +143,7 @@ class _EndpointEvidence:
     offers: list[Offer] = field(default_factory=list)
     accepted: set[tuple[str, int]] = field(default_factory=set)
     given_broker_id: int | None = None
+    node_ids: Counter[int] = field(default_factory=Counter)
     is_controller: bool = False
 
 
@@ -166,7 +197,7 @@ class SurveyedFile:
 
 @dataclass
 class SurveyedBroker:
-    """`id_known_by`: `given`, `metadata`, `leadership`, `server_log`, or `numbered`: the logs do not contain its node
+    """`id_known_by`: `given`, `metadata`, `leadership`, `server_log`, `name` (of the file, a folder or the lines' origin), or `numbered`: the logs do not contain its node
     id. `listeners`: name and security protocol by local port. `server_logs`: files with its refusals and failed
     logins.
     """
@@ -186,12 +217,16 @@ class SurveyedBroker:
 
 @dataclass
 class Survey:
-    """`without_log`: node ids listed in Metadata answers for which there is no log."""
+    """`without_log`: node ids listed in Metadata answers for which there is no log. `doubled`: endpoints in lines of
+    KafkaApis whose requests the request logger logged, too. `year`: of times without one.
+    """
 
     cluster_id: str | None
     brokers: list[SurveyedBroker]
     files: list[SurveyedFile]
     without_log: list[int]
+    doubled: frozenset[Endpoint] = frozenset()
+    year: int | None = None
 
 
 @dataclass
@@ -227,6 +262,7 @@ def survey(
     zone: tzinfo = UTC,
     report: Callable[[int], None] = lambda n: None,
     known_brokers: Mapping[Endpoint, tuple[int, str]] | None = None,
+    year: int | None = None,
 ) -> Survey:
     """Read the logs once. `report` is called now and then with the lines read so far. `known_brokers`: broker id, and
     how it is known, by endpoint, from earlier lines. Raises TwoClusters.
@@ -234,8 +270,8 @@ def survey(
     looks: list[LogLook] = []
     for files in by_family(logs):
         before = sum(look.lines for look in looks)
-        looks.append(look_at_log(files, zone, report_from(report, before)))
-    return surveyed(logs, looks, known_brokers)
+        looks.append(look_at_log(files, zone, report_from(report, before), year))
+    return surveyed(logs, looks, known_brokers, year)
 
 
 def report_from(report: Callable[[int], None], before: int) -> Callable[[int], None]:
@@ -252,16 +288,20 @@ def by_family(logs: Sequence[LogFile]) -> list[list[LogFile]]:
 
 
 def look_at_log(
-    files: Sequence[LogFile], zone: tzinfo = UTC, report: Callable[[int], None] = lambda n: None
+    files: Sequence[LogFile],
+    zone: tzinfo = UTC,
+    report: Callable[[int], None] = lambda n: None,
+    year: int | None = None,
 ) -> LogLook:
-    """Read the files of one log."""
-    return _LogReader(zone, report).look(files)
+    """Read the files of one log. `year`: of times without one."""
+    return _LogReader(zone, year, report).look(files)
 
 
 def surveyed(
     logs: Sequence[LogFile],
     looks: Sequence[LogLook],
     known_brokers: Mapping[Endpoint, tuple[int, str]] | None = None,
+    year: int | None = None,
 ) -> Survey:
     """Combines the looks at all logs; `logs`: their files, in the order in which they are reported. Raises TwoClusters."""
     in_order = sorted((look for log_look in looks for look in log_look.files), key=_time_and_name)
@@ -283,7 +323,7 @@ def surveyed(
     without_log = sorted(who.named() - {b.broker_id for b in brokers if b.entries})
     if any(b.id_known_by == "numbered" for b in brokers):
         without_log = []
-    return Survey(next(iter(cluster_ids), None), brokers, files, without_log)
+    return Survey(next(iter(cluster_ids), None), brokers, files, without_log, who.doubled, year)
 
 
 def _time_and_name(look: _FileLook) -> tuple[int, StoredFile]:
@@ -294,7 +334,8 @@ def _time_and_name(look: _FileLook) -> tuple[int, StoredFile]:
 class _LogReader:
     """Reads the files of one log."""
 
-    def __init__(self, zone: tzinfo, report: Callable[[int], None]) -> None:
+    def __init__(self, zone: tzinfo, year: int | None, report: Callable[[int], None]) -> None:
+        self._zone, self._year = zone, year
         self._reader = LineReader(zone)
         self._report = report
         self._seen: dict[Endpoint, _EndpointEvidence] = {}
@@ -313,8 +354,10 @@ class _LogReader:
 
     def _begin(self, log: LogFile) -> int:
         """Time of the first line that has one, in nanoseconds."""
+        reader = LineReader.of_file(log, self._zone, self._year)
         for number, (_, line) in enumerate(lines(log, CutOff())):
-            nanos = self._reader.nanos_of(line)
+            entry = reader.read(line)
+            nanos = reader.nanos_of(line) if entry is None else entry.nanos
             if nanos is not None:
                 return nanos
             if number > _LINES_LOOKED_AT:
@@ -323,6 +366,7 @@ class _LogReader:
 
     def _file(self, file: SurveyedFile) -> None:
         log, cut = file.log, CutOff()
+        self._reader = LineReader.of_file(log, self._zone, self._year)
         server = ServerLines()
         for _, block in line_blocks(log, cut):
             self._block(log, block, server, file)
@@ -421,7 +465,7 @@ class _LogReader:
         """A line in another layout, forwarded, damaged, or of another logger."""
         if not file.may_be_damaged and not file.entries:
             file.may_be_damaged = _LIKE_AN_ENTRY.search(line) is not None
-        if MARK not in line:
+        if MARK not in line and TRACE_MARK not in line:
             if server.is_notable(line):
                 for event in server.read(self._reader.read_other(line)):
                     _note(event, file)
@@ -444,6 +488,8 @@ class _LogReader:
             return
         endpoint, evidence = at_endpoint
         self._note_entries(log, evidence, file, 1, nanos, nanos)
+        if parsed.node_id is not None:
+            evidence.node_ids[parsed.node_id] += 1
         times.append(_Time(nanos, row, entry.connection_id, endpoint))
         key = entry.api_key
         if key in _OF_CONTROLLERS:
@@ -518,7 +564,13 @@ class _EndpointOwners:
     ) -> None:
         self._known = known_brokers
         of_log = {endpoint: evidence for look in looks for endpoint, evidence in look.evidence.items()}
-        self._seen = {endpoint: of_log[endpoint] for look in in_order for endpoint in look.endpoints}
+        self.doubled = _doubled(of_log)
+        self._seen = {
+            endpoint: of_log[endpoint]
+            for look in in_order
+            for endpoint in look.endpoints
+            if endpoint not in self.doubled
+        }
         self._segments = {stream: segments for look in looks for stream, segments in look.segments.items()}
         self._addresses: dict[tuple[str, Any], Counter[int]] = {}
         self._leaders: dict[tuple[Any, Any], int] = {}
@@ -597,7 +649,14 @@ class _EndpointOwners:
         votes = Counter(self._leaders[p] for p in evidence.accepted if p in self._leaders)
         if votes and votes.most_common(1)[0][1] * 2 > votes.total():
             return votes.most_common(1)[0][0], "leadership"
-        return self._known.get(endpoint, (None, ""))
+        if evidence.node_ids:
+            return evidence.node_ids.most_common(1)[0][0], "server_log"
+        if endpoint in self._known:
+            return self._known[endpoint]
+        for name in (endpoint.stream[1], endpoint.stream[0]):
+            if in_name := _NODE_IN_NAME.findall(name):
+                return int(in_name[-1]), "name"
+        return None, ""
 
     def _broker(
         self, broker_id: int, how: str, endpoints: list[Endpoint], files: Sequence[SurveyedFile]
@@ -623,6 +682,23 @@ class _EndpointOwners:
             [file.log for file in files],
             logs,
         )
+
+
+def _doubled(endpoints: Iterable[Endpoint]) -> frozenset[Endpoint]:
+    """Endpoints of lines of KafkaApis, which name no listener, that have entries of the request logger: at the same
+    address or, if that is masked, in the same folder.
+    """
+    logged = [endpoint for endpoint in endpoints if endpoint.listener]
+    places = {(at.host, at.port) for at in logged if at.port} | {_folder(at) for at in logged}
+    return frozenset(
+        at
+        for at in endpoints
+        if not at.listener and (((at.host, at.port) if at.port else _folder(at)) in places)
+    )
+
+
+def _folder(endpoint: Endpoint) -> tuple[str, str]:
+    return endpoint.stream[0].rpartition("/")[0], endpoint.stream[1]
 
 
 def _is_looked_at(key: int, evidence: _EndpointEvidence) -> bool:

@@ -20,7 +20,8 @@ from pathlib import Path
 from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
 from client_telemetry.raw.writer import DumpWriter
-from client_telemetry.sources.log_files import UNKNOWN_BROKER, CutOff, LogFile, line_blocks, lines, opened
+from client_telemetry.sources.compression import CutOff
+from client_telemetry.sources.log_files import UNKNOWN_BROKER, LogFile, line_blocks, lines, opened_text
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases
 from client_telemetry.sources.request_log.broker_survey import (
     Endpoint,
@@ -29,11 +30,12 @@ from client_telemetry.sources.request_log.broker_survey import (
     SurveyedFile,
     addresses,
     report_from,
+    told_apart,
 )
 from client_telemetry.sources.request_log.connection_watch import FORGOTTEN_AFTER_NANOS, ConnectionWatch
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
 from client_telemetry.sources.request_log.line_scan import scan
-from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.log_line import MARK, TRACE_MARK, LineReader
 from client_telemetry.sources.request_log.open_incarnation import HOUR_NANOS, OpenIncarnation
 from client_telemetry.sources.request_log.request_entry import (
     PUSH_TELEMETRY,
@@ -174,7 +176,7 @@ def parts(
     def part(
         brokers: list[SurveyedBroker], files: list[SurveyedFile], without_log: list[int]
     ) -> ConversionPart:
-        of_part = Survey(survey.cluster_id, brokers, files, without_log)
+        of_part = replace(survey, brokers=brokers, files=files, without_log=without_log)
         unreadable_of = {file.log: whose.unreadable_of(file.log) for file in files}
         open_ = [
             open_incarnation
@@ -223,6 +225,7 @@ class _Conversion:
         self._survey = survey = part.survey
         self._cluster_id, self._root = part.cluster_id, root
         self._first, self._last = part.first, part.last
+        self._zone = part.zone
         self._reader = LineReader(part.zone)
         self._report = report
         self.done = Converted()
@@ -286,6 +289,7 @@ class _Conversion:
     def _file(self, log: LogFile) -> None:
         converted = self.done
         cut = CutOff()
+        self._reader = LineReader.of_file(log, self._zone, self._survey.year)
         current: _Incarnation | None = None
         for offset, block in line_blocks(log, cut):
             scanned = scan(block)
@@ -339,9 +343,14 @@ class _Conversion:
             return current
         try:
             if parsed.nanos is None:
-                raise BadEntry("no time that can be read before the message")
+                raise BadEntry(parsed.problem or "no time that can be read")
             entry = parse_entry(parsed.message)
-            broker = self._broker_of((log.family, parsed.label), entry.connection_id, entry.listener)
+            endpoint = _endpoint_of((log.family, parsed.label), entry)
+            if endpoint in self._survey.doubled:
+                converted.other_lines += 1
+                return current
+            broker = self._broker_at(endpoint)
+            entry = entry._replace(connection_id=told_apart(entry))
         except BadEntry as error:
             converted.unreadable[str(error).partition(":")[0]] += 1
             any_broker = self._unreadable_of.get(log)
@@ -380,10 +389,10 @@ class _Conversion:
 
     def _events_of(self, logs: Sequence[LogFile]) -> Iterator[ServerEvent]:
         for log in logs:
-            server = ServerLines()
+            server, reader = ServerLines(), LineReader.of_file(log, self._zone, self._survey.year)
             for _, line in lines(log, CutOff()):
-                if MARK not in line and server.is_notable(line):
-                    yield from _counted(server.read(self._reader.read_other(line)))
+                if MARK not in line and TRACE_MARK not in line and server.is_notable(line):
+                    yield from _counted(server.read(reader.read_other(line)))
             yield from _counted(server.end())
 
     def _without_entries(self, file: SurveyedFile) -> None:
@@ -393,7 +402,7 @@ class _Conversion:
         log, at = file.log, file.log.start
         if file.marked:
             at = next(offset for offset, line in lines(log, CutOff()) if MARK in line)
-        with opened(replace(log, start=at), CutOff()) as text:
+        with opened_text(replace(log, start=at), CutOff()) as text:
             piece = text.read(MAX_EVIDENCE_BYTES)
         where = (
             f"{log.file.name}, byte {at}: none of its {file.lines} lines is an entry of kafka.request.logger at DEBUG, "
@@ -436,15 +445,19 @@ class _Conversion:
             dump.describe_hour(first)
             dump.close()
 
-    def _broker_of(self, stream: tuple[str, str], connection_id: str, listener: str) -> "_Broker | None":
+    def _broker_at(self, endpoint: Endpoint) -> "_Broker | None":
         """None for a controller's listener."""
-        ends = addresses(connection_id)
-        if ends is None:
-            raise BadEntry(f"not an id of a connection: {connection_id[:80]!r}")
-        at = Endpoint(stream, ends.local_host, ends.local_port, listener)
-        if at not in self._at:
+        if endpoint not in self._at:
             raise BadEntry("an address that the log did not have before: it grew while it was read")
-        return self._at[at]
+        return self._at[endpoint]
+
+
+def _endpoint_of(stream: tuple[str, str], entry: RequestEntry) -> Endpoint:
+    """Raises BadEntry."""
+    ends = addresses(entry.connection_id)
+    if ends is None:
+        raise BadEntry(f"not an id of a connection: {entry.connection_id[:80]!r}")
+    return Endpoint(stream, ends.local_host, ends.local_port, entry.listener)
 
 
 def _counted(events: Iterator[ServerEvent]) -> Iterator[ServerEvent]:

@@ -24,6 +24,7 @@ TRACE_MARK = b"Handling request:"
 """The beginning of what kafka.server.KafkaApis logs at TRACE when it takes a request (KafkaApis.handle)."""
 
 _MARKS = (MARK.decode(), TRACE_MARK.decode())
+_KAFKA_APIS = re.compile(r"\[KafkaApi-(\d{1,9})\] $")
 _DEEPEST = 5
 
 _LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)"
@@ -87,7 +88,7 @@ class Line(NamedTuple):
     """`nanos`: when the line was written, Unix time; None = `problem` says why it cannot be read. `label`: the origin of
     the line, if lines of several brokers are mixed and labelled. `message`: from MARK or TRACE_MARK to the end of the
     line; of other loggers the whole text, without what wraps it. `logger`: if a field names it. `has_no_year`: the year
-    was inferred.
+    was inferred. `node_id`: that KafkaApis puts before its messages.
     """
 
     nanos: int | None
@@ -96,6 +97,7 @@ class Line(NamedTuple):
     logger: str = ""
     problem: str = ""
     has_no_year: bool = False
+    node_id: int | None = None
 
 
 class _Text(NamedTuple):
@@ -130,25 +132,20 @@ class LineReader:
             at = line.find(TRACE_MARK)
             if at < 0:
                 return None
-        if line[:1] == b"{":
-            wrapped = self._unwrapped(line.decode("utf-8", "replace"))
-            mark = next((place for mark in _MARKS if (place := wrapped.text.find(mark)) >= 0), -1)
-            if mark >= 0 and wrapped.text[:1] != "{":
-                time = self._clock.read(wrapped.text[:mark])
-                if time.nanos is None and (wrapped.outer.nanos is not None or not time.problem):
-                    time = wrapped.outer
-                message = wrapped.text[mark:].rstrip("\r\n")
-                return Line(time.nanos, wrapped.label, message, "", time.problem, time.has_no_year)
-        prefix = line[:at].decode("utf-8", "replace")
+        text = line.decode("utf-8", "replace")
+        wrapped = self._unwrapped(text) if text[:1] == "{" else _Text(text)
+        mark = _mark_in(wrapped.text) if wrapped.text[:1] != "{" else -1
+        if mark < 0:
+            wrapped, mark = _Text(text), _mark_in(text)
+        prefix = wrapped.text[:mark]
         time = self._clock.read(prefix)
-        return Line(
-            time.nanos,
-            self._label(prefix),
-            line[at:].decode("utf-8", "replace"),
-            "",
-            time.problem,
-            time.has_no_year,
-        )
+        if time.nanos is None and (wrapped.outer.nanos is not None or time is NO_TIME):
+            time = wrapped.outer
+        api = _KAFKA_APIS.search(prefix)
+        label = wrapped.label or self._label(prefix)
+        node_id = int(api[1]) if api else None
+        message = wrapped.text[mark:].rstrip("\r\n")
+        return Line(time.nanos, label, message, "", time.problem, time.has_no_year, node_id)
 
     def read_other(self, line: bytes) -> Line:
         """A line of any logger. Lines of an exception have no time of their own, whatever wraps them."""
@@ -263,6 +260,10 @@ class LineReader:
         number = value if not isinstance(value, str) else float(value) if "." in value else int(value)
         nanos = self._clock.of_number(number)
         return NO_TIME if nanos is None else Time(nanos)
+
+
+def _mark_in(text: str) -> int:
+    return next((at for mark in _MARKS if (at := text.find(mark)) >= 0), -1)
 
 
 def _prefix(text: str) -> re.Match[str] | None:

@@ -110,7 +110,8 @@ class Clock:
         try:
             year, month, day = self._date(fields)
             hour = _hour(int(fields["hour"]), fields.get("half"))
-            local = datetime(year or 2000, month, day, hour, int(fields["minute"]), int(fields["second"]))
+            minute, second = int(fields["minute"]), int(fields["second"])
+            local = datetime(year or 2000, month, day, hour, minute, second)  # noqa: DTZ001 (local time)
             if year is None:
                 local = self._with_year(local)
             moment = self._in_zone(local, fields["zone"])

@@ -26,7 +26,8 @@ class RequestEntry(NamedTuple):
     """`software_name`, `software_version`: as the broker registered them; None = not in the format (text logs up to
     2.4). `request`, `response`: bodies with the names of the JSON format; from the text format only what is read
     here. `total_ms`: from receiving the request to sending the answer. `correlation_id`: the client's own number of
-    the request; None = not in the entry.
+    the request; None = not in the entry. `is_traced`: KafkaApis logged it when it took the request: there is no listener,
+    no answer and no duration.
     """
 
     api_key: int
@@ -43,10 +44,13 @@ class RequestEntry(NamedTuple):
     response: dict[str, Any]
     is_forwarded: bool
     correlation_id: int | None = None
+    is_traced: bool = False
 
 
 def parse_entry(message: str) -> RequestEntry:
-    """`message`: from "Completed request:" to the end of the line. Raises BadEntry."""
+    """`message`: from "Completed request:" or "Handling request:" to the end of the line. Raises BadEntry."""
+    if message.startswith("Handling request:"):
+        return _parse_traced(message)
     if message.startswith("{", len("Completed request:")):
         return _parse_json(message)
     return _parse_text(message)
@@ -263,6 +267,51 @@ def _parse_text(message: str) -> RequestEntry:
         _text_response(key, match["response"]),
         False,
         int(match["number"]),
+    )
+
+
+_TRACED = re.compile(
+    r"Handling request:(?P<forwarded>Forwarded request: .*?)?RequestHeader\(apiKey=(?P<api>[A-Z_]+), "
+    r"apiVersion=(?P<version>\d+), clientId=(?P<client_id>.*), correlationId=(?P<number>-?\d+)(?:, headerVersion=\d+)?\)"
+    r" -- (?P<request>.*) from connection (?P<connection>\S+);securityProtocol:(?P<protocol>[A-Z_]*),"
+    r"principal:(?P<principal>.*?)(?: \((?:[\w$]+\.)*KafkaApis(?::\d+)?\).*)?$"
+)
+"""KafkaApis.handle, RequestChannel.Request.requestDesc, RequestHeader.toString."""
+_TRACED_TEXT = re.compile(r"\b(groupId|transactionalId|clientSoftwareName|clientSoftwareVersion)='([^']*)'")
+_TRACED_REPLICA = re.compile(r"\breplicaId=(-?\d+)")
+_TRACED_TOPIC = re.compile(rf"(?:partitionSizes=\[|, ?)({_TOPIC.pattern})-\d+=\d+")
+_TRACED_NAME = re.compile(rf"\b(?:topic|name)='({_TOPIC.pattern})'")
+
+
+def _parse_traced(message: str) -> RequestEntry:
+    match = _TRACED.match(message)
+    if match is None:
+        raise BadEntry(
+            "does not read as a request that KafkaApis took: cut off, or its client id has a line feed"
+        )
+    client_id, body = match["client_id"], match["request"]
+    request = _text_request(body) | dict(_TRACED_TEXT.findall(body))
+    if replica := _TRACED_REPLICA.search(body):
+        request["replicaId"] = int(replica[1])
+    topics = _TRACED_NAME.findall(body) + _TRACED_TOPIC.findall(body)
+    if topics:
+        request["topics"] = [{"name": name} for name in topics]
+    return RequestEntry(
+        api_key=_api_key(match["api"]),
+        api_version=int(match["version"]),
+        client_id=None if client_id == "null" else client_id,
+        connection_id=match["connection"],
+        listener="",
+        security_protocol=match["protocol"],
+        principal=match["principal"],
+        software_name=None,
+        software_version=None,
+        total_ms=0.0,
+        request=request,
+        response={},
+        is_forwarded=match["forwarded"] is not None,
+        correlation_id=int(match["number"]),
+        is_traced=True,
     )
 
 

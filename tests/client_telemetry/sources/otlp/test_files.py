@@ -14,8 +14,9 @@ from client_telemetry.raw.errors import UnreadableSource
 from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw.reader import RecordReader
 from client_telemetry.sources.arrivals import SETTLED
+from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.conversion import Conversion, Source, convert_new
-from client_telemetry.sources.log_files import CutOff, LogFile, find_logs
+from client_telemetry.sources.log_files import LogFile, find_logs
 from client_telemetry.sources.otlp.files import MAX_MESSAGE_BYTES, messages
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 

@@ -1,7 +1,8 @@
 import random
 
 import pytest
-from client_telemetry.sources.log_files import CutOff, find_logs, lines
+from client_telemetry.sources.compression import CutOff
+from client_telemetry.sources.log_files import find_logs, lines
 from client_telemetry.sources.request_log.log_line import LineReader
 from client_telemetry.sources.request_log.request_entry import (
     TEXT as WHOLE_TEXT,

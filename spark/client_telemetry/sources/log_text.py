@@ -1,0 +1,322 @@
+"""The lines within a log file, whatever the file is: text in UTF-8 or UTF-16, one JSON document with the lines in it,
+JSON objects without line feeds between them, a CSV export, or lines that a container runtime cut into parts.
+
+Text comes out as it is. Records of documents and rows of CSV come out as one JSON object a line, and the parts of a line
+come out as one line. What the lines say is not here (request_log/log_line.py).
+"""
+
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+import orjson
+
+from client_telemetry.sources.compression import BLOCK_BYTES
+
+_HEAD_BYTES = 64 * 2**10
+_MAX_DOCUMENT_CHARACTERS = 2**28
+_MAX_JOINED_BYTES = 16 * 2**20
+_DECODER = json.JSONDecoder()
+
+_TEXT_KEYS = frozenset(
+    ("log", "message", "MESSAGE", "@message", "msg", "_raw", "line", "textPayload", "body", "Body", "content", "Message",
+     "LogMessage", "RawData")
+)  # fmt: skip
+_NAME = re.compile(r"[@_A-Za-z][\w@.\-/ ()\[\]]{0,60}")
+_NOT_IN_HEADER = re.compile(
+    r"\d{4}-\d\d-\d\d|\b(?:TRACE|DEBUG|INFO|WARN|ERROR) |\(kafka\.|Completed request|apiKey"
+)
+
+
+class _Chained(io.RawIOBase):
+    """Blocks, one after another, as a file."""
+
+    def __init__(self, blocks: Iterator[bytes], rest: BinaryIO | None = None) -> None:
+        self._blocks, self._rest = blocks, rest
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            block = next(self._blocks, None)
+            if block is None:
+                return self._rest.readinto(buffer) if self._rest is not None else 0  # type: ignore[attr-defined, no-any-return]
+            self._ready = memoryview(block)
+        count = min(len(self._ready), len(buffer))
+        buffer[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+
+def as_file(blocks: Iterable[bytes], rest: BinaryIO | None = None) -> BinaryIO:
+    return io.BufferedReader(_Chained(iter(blocks), rest), BLOCK_BYTES)
+
+
+def open_text(file: BinaryIO) -> BinaryIO:
+    """The lines of a file (decompressed), as bytes of UTF-8."""
+    head, file = _peeked(file)
+    encoding = _encoding(head)
+    if encoding is not None:
+        return open_text(as_file(_transcoded(file, encoding)))
+    if head.startswith(codecs.BOM_UTF8):
+        file.read(len(codecs.BOM_UTF8))
+        return open_text(file if file.seekable() else as_file((), file))
+    if _is_document(head):
+        return _joined_if_cut(as_file(_records_of_documents(file)))
+    delimiter = _delimiter(head)
+    if delimiter is not None:
+        return as_file(_records_of_csv(file, delimiter))
+    return _joined_if_cut(file)
+
+
+def _peeked(file: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """The first bytes of a file, and the file as it was."""
+    if file.seekable():
+        at = file.tell()
+        head = file.read(_HEAD_BYTES)
+        file.seek(at)
+        return head, file
+    head = file.read(_HEAD_BYTES)
+    return head, as_file((head,), file)
+
+
+def _encoding(head: bytes) -> str | None:
+    """UTF-16 with a byte order mark, or ASCII in two bytes each without one."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    begin = head[:200]
+    if len(begin) > 20 and begin[::2].isascii():
+        if not any(begin[1::2]) and all(begin[::2]):
+            return "utf-16-le"
+        if not any(begin[::2]) and all(begin[1::2]):
+            return "utf-16-be"
+    return None
+
+
+def _transcoded(file: BinaryIO, encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    while block := file.read(BLOCK_BYTES):
+        yield decoder.decode(block).encode("utf-8", "replace")
+    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+
+
+def _is_document(head: bytes) -> bool:
+    """Whether a file is JSON other than one record a line."""
+    text = head.decode("utf-8", "replace").lstrip()
+    if not re.match(r"\[\s*[\[{]|\{", text):
+        return False
+    if text[0] == "[":
+        return True
+    first_line, has_end, _ = text.partition("\n")
+    try:
+        value, end = _DECODER.raw_decode(first_line)
+    except ValueError:
+        # An object over several lines; one that is longer than what is looked at may be either, which is slower to read.
+        return (
+            not has_end or first_line.strip() in ("{", "[") or first_line.rstrip().endswith(("{", "[", ","))
+        )
+    return bool(first_line[end:].strip()) or not _is_record(value)
+
+
+def _is_record(value: dict[str, Any]) -> bool:
+    """Whether an object is a line of a log, not something that has such lines in lists."""
+    if any(isinstance(value.get(key), str) for key in _TEXT_KEYS) or isinstance(value.get("body"), dict):
+        return True
+    return not any(_has_containers(item) for item in value.values())
+
+
+def _has_containers(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(_has_containers(item) for item in value.values())
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict | list)
+
+
+def _records(value: object, context: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The lines of a log within a JSON value, with the labels of what they are in."""
+    if isinstance(value, list):
+        if len(value) in (2, 3) and isinstance(value[0], str) and isinstance(value[1], str):
+            yield {**context, "timestamp": value[0], "line": value[1]}  # Loki
+            return
+        for item in value:
+            yield from _records(item, context)
+    elif isinstance(value, dict):
+        if _is_record(value):
+            yield {**context, **value}
+            return
+        scalars = {key: item for key, item in value.items() if isinstance(item, str)}
+        stream = value.get("stream")
+        labels = stream if isinstance(stream, dict) else {}
+        for item in value.values():
+            if _has_containers(item):
+                yield from _records(item, {**context, **scalars, **labels})
+
+
+def _records_of_documents(file: BinaryIO) -> Iterator[bytes]:
+    """A JSON object a line for each record; what is not JSON comes out as it is, to the end of its line."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    text, at, is_end, step = "", 0, False, BLOCK_BYTES
+    while True:
+        while at < len(text) and text[at] in " \t\r\n,":
+            at += 1
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except ValueError:
+            if not is_end and len(text) - at < _MAX_DOCUMENT_CHARACTERS:
+                block = file.read(step)
+                is_end, step = len(block) < step, min(2 * step, 2**26)
+                text, at = text[at:] + decoder.decode(block, final=is_end), 0
+                continue
+            if at >= len(text):
+                return
+            line_end = text.find("\n", at)
+            line_end = len(text) if line_end < 0 else line_end
+            yield text[at:line_end].encode("utf-8", "replace") + b"\n"
+            at = line_end
+            continue
+        if isinstance(value, dict | list):
+            for record in _records(value, {}):
+                yield orjson.dumps(record) + b"\n"
+        at, step = end, BLOCK_BYTES
+
+
+def _delimiter(head: bytes) -> str | None:
+    """What separates the fields of a CSV export with a header; None = it is none."""
+    text = head.decode("utf-8", "replace")
+    header, _, rest = text.partition("\n")
+    if not rest or len(header) > 4000 or _NOT_IN_HEADER.search(header):
+        return None
+    for delimiter in (",", ";", "\t"):
+        names = next(csv.reader([header.rstrip("\r")], delimiter=delimiter), [])
+        if not all(_NAME.fullmatch(name) for name in names):
+            continue
+        if len(names) > 1 and rest.partition("\n")[0].count(delimiter) >= len(names) - 1:
+            return delimiter
+        if len(names) == 1 and names[0] in _TEXT_KEYS and rest.startswith('"'):
+            return delimiter
+    return None
+
+
+def _records_of_csv(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
+    csv.field_size_limit(max(csv.field_size_limit(), _MAX_JOINED_BYTES))
+    text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
+    rows = csv.reader(text, delimiter=delimiter)
+    names = next(rows, [])
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield f"a row that cannot be read: {error}\n".encode()
+            continue
+        if row:
+            yield orjson.dumps(dict(zip(names, row, strict=False))) + b"\n"
+
+
+_CRI = re.compile(rb"(?P<begin>\S+T\S+ (?P<stream>stdout|stderr) )(?P<tag>[PF])(?::\S*)?(?: |$)")
+_DOCKER = b'{"log":"'
+_PARTIAL_FIELD = re.compile(
+    rb'"(?:logtag|_p)":\s*"(?P<tag>[PF])"|"partial_message":\s*"?true|"_partial":\s*(?P<partial>true)'
+)
+_LAST_PART = re.compile(rb'"partial_last":\s*"?true')
+_JOURNAL = re.compile(
+    rb"(?:<\d+>)?(?:[A-Z][a-z]{2} +\d+ [\d:.]+|[A-Z]?[a-z]{0,2} ?\d{4}-\S+(?: [\d:.]+ [A-Z]{3,5})?|\d{10}\.\d+) "
+    rb"(?P<who>\S+ [^\s:\[\]]+(?:\[\d+\])?: )"
+)
+_LINE_MAX = (48 * 2**10 - 1, 48 * 2**10)
+"""LineMax= of journald."""
+_BEGINS_ENTRY = re.compile(rb"Completed request:|Handling request:")
+PARTIAL = b"<part of a line> "
+"""Precedes the text of a line whose other parts are missing."""
+
+
+def _joined_if_cut(file: BinaryIO) -> BinaryIO:
+    """The file, with lines joined if it is of something that cuts long lines."""
+    head, file = _peeked(file)
+    first_lines = head.split(b"\n", 20)[:20]
+    if any(_CRI.match(line) or line[:1] == b"{" or _JOURNAL.match(line) for line in first_lines):
+        return as_file(_Joiner(file).lines())
+    return file
+
+
+class _Part:
+    """`key`: the same for the parts of one line. `text`: of this part. `has_more`: whether another part follows."""
+
+    def __init__(self, key: bytes, begin: bytes, text: bytes, has_more: bool, fields: Any = None) -> None:
+        self.key, self.begin, self.text, self.has_more, self.fields = key, begin, text, has_more, fields
+
+    def line(self, text: bytes) -> bytes:
+        if self.fields is None:
+            return self.begin + text
+        name = self.begin.decode()
+        return orjson.dumps(self.fields | {name: text.decode("utf-8", "replace")})
+
+
+class _Joiner:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._open: dict[bytes, tuple[_Part, list[bytes]]] = {}
+
+    def lines(self) -> Iterator[bytes]:
+        while line := self._file.readline(_MAX_JOINED_BYTES):
+            part = self._part(line)
+            if part is None:
+                yield line
+                continue
+            first, texts = self._open.pop(part.key, (part, []))
+            if texts and _BEGINS_ENTRY.search(part.text[:1000]):
+                yield first.line(PARTIAL + b"".join(texts)) + b"\n"
+                first, texts = part, []
+            texts.append(part.text)
+            if part.has_more and sum(map(len, texts)) < _MAX_JOINED_BYTES:
+                self._open[part.key] = first, texts
+            else:
+                yield first.line(b"".join(texts)) + b"\n"
+        for first, texts in self._open.values():
+            yield first.line(PARTIAL + b"".join(texts))
+
+    def _part(self, line: bytes) -> _Part | None:
+        """None for a line that is whole."""
+        if line[:1] == b"{":
+            return self._part_of_json(line)
+        match = _CRI.match(line)
+        text = line.rstrip(b"\r\n")
+        if match is not None:
+            has_more = match["tag"] == b"P"
+            if not has_more and match["stream"] not in self._open:
+                return None
+            return _Part(match["stream"], match["begin"] + b"F ", text[match.end() :], has_more)
+        journal = _JOURNAL.match(line) if self._open or len(line) > _LINE_MAX[0] else None
+        if journal is not None:
+            has_more = len(text) - journal.end() in _LINE_MAX
+            if has_more or journal["who"] in self._open:
+                return _Part(journal["who"], journal[0], text[journal.end() :], has_more)
+        return None
+
+    def _part_of_json(self, line: bytes) -> _Part | None:
+        flag = _PARTIAL_FIELD.search(line)
+        is_docker = line.startswith(_DOCKER)
+        has_more = is_docker and b'\\n","' not in line and b'"stream":' in line
+        if flag is not None:
+            has_more = not _LAST_PART.search(line) and flag["tag"] != b"F"
+        if not has_more and not self._open:
+            return None
+        try:
+            fields = orjson.loads(line)
+        except ValueError:
+            return None
+        name = next(
+            (name for name in ("log", "message", "MESSAGE", "msg") if isinstance(fields.get(name), str)), None
+        )
+        if name is None:
+            return None
+        key = repr([fields.get(k) for k in ("stream", "partial_id", "kubernetes", "container_id")]).encode()
+        if not has_more and key not in self._open:
+            return None
+        return _Part(key, name.encode(), fields[name].encode("utf-8", "replace"), has_more, fields)
