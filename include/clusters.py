@@ -116,7 +116,7 @@ def read_clusters() -> Clusters:
     """Read and check the clusters file; every error names the file and what to change in it."""
     path = clusters_file()
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise ClustersFileMissing(
             f"There is no clusters file at {path}. Create it after the model of {DEFAULT_FILE}, "

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.compatibility.progress import Progress
+from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owner_trial import applications, matches, trial_report
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.lake.catalog import is_missing
@@ -41,6 +42,8 @@ def _try_rules(args: argparse.Namespace, progress: Progress) -> int:
         return _refuse(f"{args.owners}: {error.strerror}")
     except (UnicodeDecodeError, BadOwnerRule) as error:
         return _refuse(f"{args.owners}: {error}")
+    for hint in rule_hints(rules):
+        print(f"client-telemetry owners: warning: {hint}", file=sys.stderr)
     if is_missing(args.lake):
         return _refuse(f"no lake at {args.lake}: give the `lake` of the clusters file")
     days = _days(Lake(None, args.lake), args.cluster, args.day)

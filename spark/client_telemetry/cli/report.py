@@ -30,6 +30,7 @@ from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.hosts import host_names
+from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.pipeline.local_spark import local_spark
@@ -172,7 +173,8 @@ def _check_files_named(args: argparse.Namespace) -> None:
     """The stages read these only after minutes, and --follow in another process; a mistake is reported right away. Raises BadArguments."""
     use_own_knowledge(args.knowledge)
     if args.owners:
-        read_text_file(args.owners, "owner rules", load_owner_rules)
+        for hint in rule_hints(read_text_file(args.owners, "owner rules", load_owner_rules)):
+            print(f"client-telemetry report: warning: {hint}", file=sys.stderr, flush=True)
     if args.scram_users:
         read_text_file(args.scram_users, "SCRAM users", scram_principals)
     if args.hosts:

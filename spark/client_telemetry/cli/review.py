@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from client_telemetry.compatibility import knowledge
 from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
+from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
@@ -48,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             read_text_file(args.scram_users, "SCRAM users", scram_principals) if args.scram_users else None
         )
         rules = load_owner_rules(args.owners.read_text(encoding="utf-8-sig")) if args.owners else ()
+        for hint in rule_hints(rules):
+            print(f"client-telemetry review: warning: {hint}", file=sys.stderr, flush=True)
         logs = find_logs(args.logs)
         _say(f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
         evidence = from_logs(logs, args.zone, _say)

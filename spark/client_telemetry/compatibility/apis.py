@@ -65,11 +65,14 @@ def _folded(name: str) -> str:
 
 
 def find(text: str) -> Api:
-    """The API of a name (JoinGroup, JOIN_GROUP, joingroup, GroupCoordinator) or key (11)."""
+    """The API of a name (JoinGroup, JOIN_GROUP, joingroup, GroupCoordinator), of a class of Kafka or of a library
+    (OffsetRequest), or of a key (11).
+    """
     stripped = text.strip()
     if stripped.isdecimal() and int(stripped) in by_key():
         return by_key()[int(stripped)]
-    api = _by_any_name().get(_folded(stripped))
+    folded = _folded(stripped)
+    api = _by_any_name().get(folded) or _by_any_name().get(folded.removesuffix("request"))
     if api:
         return api
     near = get_close_matches(_folded(stripped), _by_any_name(), n=1)

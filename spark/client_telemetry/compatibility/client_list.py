@@ -6,7 +6,7 @@ For an unusable row the error is returned in its place, so that the other rows a
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +16,17 @@ from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableAp
 from client_telemetry.compatibility.output_file import whole_file, write_csv
 from client_telemetry.compatibility.verdict import ClientVerdict
 
-REQUIRED = ("client", "client_software_name", "client_software_version", "client_id", "api_uses")
+REQUIRED = ("client", "client_software_name", "client_software_version")
 OPTIONAL = (
+    "client_id",
+    "api_uses",
     "sasl_mechanism",
     "security_protocol",
     "subscriptions",
     "offered_sasl_mechanisms",
     "principal_has_scram",
     "product",
+    "owner",
 )
 VERDICT_COLUMNS = (
     "client",
@@ -40,6 +43,7 @@ VERDICT_COLUMNS = (
 )
 
 
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _YES_NO = {"": None, "yes": True, "no": False}
 
 
@@ -51,6 +55,8 @@ class UnreadableList(ValueError):
 class Entry:
     client: str
     evidence: ClientEvidence
+    owner: str | None = None
+    """None if the list has no column of owners."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,12 @@ def _csv_entries(path: Path, text: str) -> Iterator[Entry | BadRow]:
 def _check_columns(path: Path, header: list[str]) -> None:
     if not any(header):
         raise UnreadableList(f"{path}: no header; columns are {', '.join(REQUIRED)}")
+    if wrong := next(
+        (separator for separator in ";\t|" if len(header) == 1 and separator in header[0]), None
+    ):
+        raise UnreadableList(
+            f"{path} line 1: the columns are separated by {_SEPARATORS[wrong]}: separate them with commas"
+        )
     missing = [name for name in REQUIRED if name not in header]
     strange = [name for name in header if name not in REQUIRED + OPTIONAL]
     twice = [name for name in set(header) if header.count(name) > 1]
@@ -172,6 +184,7 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
             if subscriptions
             else None,
         ),
+        owner=row["owner"].strip() if "owner" in row else None,
     )
 
 
@@ -197,15 +210,19 @@ def verdict_row(client: str, verdict: ClientVerdict) -> tuple[str, ...]:
     )
 
 
-def write(path: Path, rows: Iterable[tuple[str, ...]]) -> None:
-    """All verdicts, or no file: see whole_file."""
+def write(path: Path, rows: Iterable[tuple[str, ...]], owners: Sequence[str] | None = None) -> None:
+    """All verdicts, or no file: see whole_file. `owners`: of each row, if the list has them."""
+    columns: tuple[str, ...] = VERDICT_COLUMNS
+    if owners is not None:
+        columns = (*columns, "owner")
+        rows = ((*row, owner) for row, owner in zip(rows, owners, strict=True))
     with whole_file(path) as opened:
         if path.suffix.lower() == ".json":
-            objects = [dict(zip(VERDICT_COLUMNS, row, strict=True)) for row in rows]
+            objects = [dict(zip(columns, row, strict=True)) for row in rows]
             json.dump(objects, opened, ensure_ascii=False, indent=1)
             opened.write("\n")
         else:
-            write_csv(opened, VERDICT_COLUMNS, (tuple(_no_formula(cell) for cell in row) for row in rows))
+            write_csv(opened, columns, (tuple(_no_formula(cell) for cell in row) for row in rows))
 
 
 def _no_formula(cell: str) -> str:

@@ -74,7 +74,7 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
     ) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2
-    rows, verdicts, bad = [], [], 0
+    rows, verdicts, owners, bad = [], [], [], 0
     for entry in progress.counted("judging clients", entries):
         if isinstance(entry, BadRow):
             print(entry, file=sys.stderr)
@@ -82,10 +82,12 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
             continue
         verdict = judge(entry.evidence, source, target, features=levels, vendor=args.vendor)
         verdicts.append(verdict)
+        owners.append(entry.owner)
         rows.append(client_list.verdict_row(entry.client, verdict))
     progress(f"writing {args.output}")
     try:
-        client_list.write(args.output, rows)
+        has_owners = any(owner is not None for owner in owners)
+        client_list.write(args.output, rows, [owner or "" for owner in owners] if has_owners else None)
     except OSError as error:
         print(f"{program}: {args.output}: {error.strerror}", file=sys.stderr)
         return 2

@@ -16,7 +16,7 @@ def decide(
     verdicts: Mapping[str, int], fail_on: Sequence[str], *, each: str = "application"
 ) -> tuple[int, str]:
     """Exit code and sentence. `verdicts`: verdict -> count; `each`: what is counted. NO_GO: at least one has a verdict
-    of `fail_on`; CANNOT_TELL: none has, but at least one lacks evidence.
+    of `fail_on`; CANNOT_TELL: none has, but at least one lacks evidence, or there is none at all.
 
     >>> decide({"breaks": 2, "safe": 5}, ["breaks"])
     (3, 'no-go: 2 applications with the verdict breaks')
@@ -28,6 +28,8 @@ def decide(
             CANNOT_TELL,
             f"cannot tell: {_counted(lacking, each)} {'lacks' if lacking == 1 else 'lack'} evidence",
         )
+    if not sum(verdicts.values()):
+        return CANNOT_TELL, f"cannot tell: there is no {each}"
     return GO, "go"
 
 
@@ -61,7 +63,7 @@ def add_fail_on(parser: argparse.ArgumentParser, *, default: tuple[str, ...] | N
         default=default,
         metavar="VERDICT[,VERDICT]",
         help=f"verdicts that stop the upgrade, separated by commas: {', '.join(PRECEDENCE)}; the exit code is then 3, or 4 if none has "
-        f"such a verdict but some lack evidence; default: {without}",
+        f"such a verdict but some lack evidence or there is no client; default: {without}",
     )
 
 

@@ -22,7 +22,9 @@ _QUOTAS: Final = re.compile(
 )
 _MECHANISM: Final = re.compile(r"(?:^|,\s*)SCRAM-SHA-\d+=")
 _CONFIG: Final = re.compile(r"[A-Za-z0-9_.-]+=.*")
-_BESIDE: Final = re.compile(r"Warning: --zookeeper is deprecated|Picked up _?JAVA_\w*OPTIONS: |NOTE: Picked up JDK_JAVA")
+_BESIDE: Final = re.compile(
+    r"Warning: --zookeeper is deprecated|Picked up _?JAVA_\w*OPTIONS: |NOTE: Picked up JDK_JAVA"
+)
 """What the tool and its JVM print beside the answer."""
 _PRINCIPAL_TYPE: Final = "User:"
 _COMMAND: Final = "kafka-configs.sh --describe --entity-type users"
@@ -40,7 +42,9 @@ def scram_principals(printed: str) -> frozenset[str]:
     >>> sorted(scram_principals("SCRAM credential configs for user-principal 'alice' are SCRAM-SHA-256=iterations=8192"))
     ['User:alice']
     """
-    lines = [(number, line.strip()) for number, line in enumerate(printed.split("\n"), start=1) if line.strip()]
+    lines = [
+        (number, line.strip()) for number, line in enumerate(printed.split("\n"), start=1) if line.strip()
+    ]
     if not lines:
         raise NotADescription(
             f"it is empty: run {_COMMAND} again; if no user has SCRAM credentials, leave the option out"

@@ -3,7 +3,14 @@ import json
 from dataclasses import replace
 
 import pytest
-from client_telemetry.compatibility import ApiUse, ClientEvidence, client_list, judge, parse_api_uses
+from client_telemetry.compatibility import (
+    ApiUse,
+    ClientEvidence,
+    client_list,
+    command_line,
+    judge,
+    parse_api_uses,
+)
 from client_telemetry.compatibility.client_list import BadRow, Entry, UnreadableList
 
 HEADER = "client,client_software_name,client_software_version,client_id,api_uses"
@@ -71,6 +78,11 @@ def test_rows_after_one_that_is_not_csv_are_judged(tmp_path, row, says):
     [
         ("", "no header"),
         ("client,client_id\n", "no column client_software_name"),
+        (
+            "client;client_software_name;client_software_version\n",
+            "separated by semicolons: separate them with commas",
+        ),
+        ("client\tclient_software_name\n", "separated by tabs"),
         (f"{HEADER},colour\n", "unknown column colour"),
         (f"{HEADER},client\n", "repeated column client"),
     ],
@@ -182,3 +194,26 @@ def test_a_whole_line_of_verdicts(tmp_path):
     assert (row["already_failing"], row["works_again"]) == ("no", "no")
     failing = replace(verdict, already_failing=True, works_again=True, when=None)
     assert client_list.verdict_row("orders", failing)[7:10] == ("", "yes", "yes")
+
+
+def test_client_id_and_api_uses_may_be_missing_and_owners_come_through(tmp_path):
+    clients, verdicts = tmp_path / "clients.csv", tmp_path / "verdicts.csv"
+    clients.write_text(
+        "client,client_software_name,client_software_version,owner\na,apache-kafka-java,3.9.1,=team\n"
+    )
+    options = [f"--input={clients}", f"--output={verdicts}"]
+    assert command_line.main(["--from=3.9.1", "--to=4.0.1", *options]) == 0
+    (row,) = csv.DictReader(verdicts.read_text(encoding="utf-8").splitlines())
+    assert row["owner"] == "'=team"
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("OffsetRequest", 2), ("ListOffsetRequest", 2), ("LIST_OFFSETS", 2), ("Offset", 2), ("TopicMetadataRequest", 3),
+        ("ProducerRequest", 0), ("ConsumerMetadata", 10), ("GroupCoordinatorRequest", 10), ("InitPidRequest", 22),
+        ("OffsetsForLeaderEpoch", 23), ("SaslHandShakeRequest", 17), ("FetchRequest", 1),
+    ],
+)  # fmt: skip
+def test_former_names_of_apis_and_their_classes(name, key):
+    assert [use.api_key for use in parse_api_uses(f"{name}:1")] == [key]

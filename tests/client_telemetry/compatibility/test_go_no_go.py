@@ -16,6 +16,7 @@ CLIENTS = "docs/examples/clients.csv"
         ({"degrades": 1}, ["breaks"], 0),
         ({"degrades": 1}, ["breaks", "degrades"], 3),
         ({"insufficient_evidence": 1}, ["insufficient_evidence"], 3),
+        ({}, ["breaks"], 4),
     ],
 )
 def test_codes(verdicts, fail_on, code):
@@ -27,6 +28,13 @@ def test_the_command_for_lists(tmp_path, request, options, code):
     clients = request.config.rootpath / CLIENTS
     files = [f"--input={clients}", f"--output={tmp_path / 'v.csv'}"]
     assert command_line.main(["--from=3.9.1", "--to=4.0.0", *files, *options]) == code
+
+
+def test_a_list_without_a_client_cannot_tell(tmp_path):
+    clients = tmp_path / "clients.csv"
+    clients.write_text("client,client_software_name,client_software_version,client_id,api_uses\n")
+    files = [f"--input={clients}", f"--output={tmp_path / 'v.csv'}"]
+    assert command_line.main(["--from=3.9.1", "--to=4.0.0", *files, "--fail-on=breaks"]) == 4
 
 
 def test_a_word_that_is_no_verdict_is_refused(capsys):

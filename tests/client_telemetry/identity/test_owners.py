@@ -1,6 +1,8 @@
+import json
 from pathlib import Path
 
 import pytest
+from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import BadOwnerRule, first_match, load_owner_rules
 
 SAMPLE = Path(__file__).parents[3] / "include" / "sample" / "owners.yaml"
@@ -95,3 +97,49 @@ def test_rules_of_the_sample():
     assert first_match(rules, "User:billing", "billing-ledger").owner == "billing"
     assert first_match(rules, "User:billing", "batch-settlement").owner == "batch"
     assert first_match(rules, "User:ANONYMOUS", "ops-admin") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "pattern", "hint"),
+    [
+        ("client_id", "orders-*", "write 'orders-.*'"),
+        ("client_id", "*-orders", "not a valid regular expression"),
+        ("client_id", "orders-{eu,us}", "write 'orders-(eu|us)'"),
+        ("group_id", "orders-%", "write 'orders-.*'"),
+        ("client_address", "10.1.0.0/16", r"write '10\\.1\\..*'"),
+        ("client_address", "10.1.4.0/22", "is a network"),
+        ("client_address", "fd00::/8", "is a network"),
+        ("client_address", "10.1.0.1-10.1.0.9", "range of addresses"),
+        ("client_address", "app-1.example.com", "host name"),
+        ("principal", "billing", "write 'User:billing'"),
+        ("principal", "user:billing", "spelled User:"),
+        ("principal", "User:a|b", "write 'User:b'"),
+        ("principal", "CN=billing.*", "has no type"),
+    ],
+)
+def test_what_was_meant_as_something_else_gets_a_hint(key, pattern, hint):
+    try:
+        hints = rule_hints(load_owner_rules(f"[{{name: n, owner: o, {key}: {json.dumps(pattern)}}}]"))
+    except BadOwnerRule as error:
+        hints = [str(error)]
+    assert len(hints) == 1
+    assert hint in hints[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "pattern"),
+    [
+        ("client_id", r"orders-\d*"),
+        ("client_id", "orders-[a-z]*"),
+        ("client_id", "(a|b)*"),
+        ("client_id", r"batch-\d{2,3}.*"),
+        ("client_address", r"10\.1\..*"),
+        ("client_address", "10.1.*"),
+        ("client_address", "fd00:.*"),
+        ("principal", "User:(billing|orders)"),
+        ("principal", ".*billing"),
+        ("principal", "(User|Group):billing"),
+    ],
+)
+def test_usual_expressions_get_no_hint(key, pattern):
+    assert rule_hints(load_owner_rules(f"[{{name: n, owner: o, {key}: {json.dumps(pattern)}}}]")) == []
