@@ -1,11 +1,11 @@
 """Converts request logs or OpenTelemetry files to a raw dump, which the daily run reads.
 
-    client-telemetry convert FORMAT --cluster ID --raw FOLDER [--release V] [--zone Z] FILE ...
+    client-telemetry convert FORMAT --cluster ID --raw FOLDER [--release V] [--zone Z] [--year Y] FILE ...
 
 The daily run does the same for a cluster with a `source` in the clusters file. FORMAT: request_log (--release is then
 what the brokers run, if the log does not prove it), or one of the formats of sources/otlp/files.py. FILE: files, folders
 or patterns. FOLDER: a folder or URL, the `raw` of the cluster in the clusters file. What was converted before is not
-converted again. Exit code 2: one line says what to write instead.
+converted again. Exit code 2: nothing could be read or the options do not fit; one line says why and what to write.
 """
 
 import argparse
@@ -32,8 +32,13 @@ def main(argv: list[str] | None = None) -> int:
         "--release", help="exact release of the brokers, if the log does not prove it (request_log)"
     )
     parser.add_argument("--zone", help="time zone of timestamps without a zone (request_log); default: UTC")
+    parser.add_argument(
+        "--year",
+        type=int,
+        help="year of timestamps without one (request_log); default: that of the file's time",
+    )
     args = parser.parse_args(argv)
-    optional = {name: value for name in ("release", "zone") if (value := getattr(args, name))}
+    optional = {name: value for name in ("release", "zone", "year") if (value := getattr(args, name))}
     source = {"format": args.format, "files": args.files, **optional}
     with Progress(f"looking for what is new in {', '.join(args.files)}") as progress:
         return _convert(args, source, progress)
@@ -45,7 +50,12 @@ def _convert(args: argparse.Namespace, source: Mapping[str, object], progress: P
 
     try:
         conversion = convert_new(
-            declared(json.dumps(source)), args.cluster, args.raw, settled=timedelta(0), spread=shown
+            declared(json.dumps(source)),
+            args.cluster,
+            args.raw,
+            settled=timedelta(0),
+            spread=shown,
+            keep_unread=False,
         )
     except (*REFUSALS, StillWritten) as error:
         print(f"client-telemetry convert: {error}", file=sys.stderr)

@@ -30,29 +30,33 @@ class WrongCluster(Refused):
 class Source:
     """`format`: one that an adapter supports. `files`: files, folders and patterns, each optionally prefixed with
     `<node id>=`. `release`, `zone`: for adapters that take them: the brokers' release if the files do not prove it
-    (request_log/broker_releases.py), and the time zone of times without one.
+    (request_log/broker_releases.py), and the time zone of times without one. `year`: of times without one; None = that of
+    the file's time.
     """
 
     format: str
     files: tuple[str, ...]
     release: str | None = None
     zone: tzinfo = UTC
+    year: int | None = None
 
 
 @dataclass
 class Conversion:
     """The result of converting the new files; `warnings` are sentences. `left`: files of which nothing was converted,
-    so that the next conversion tries them again.
+    so that the next conversion tries them again. `nothing_read`: why not a single message could be read; empty = some
+    could.
     """
 
     message: str
     counts: dict[str, int]
     warnings: list[str] = field(default_factory=list)
     left: list[StoredFile] = field(default_factory=list)
+    nothing_read: str = ""
 
 
 class Adapter(Protocol):
-    """`formats`: accepted values of a source's `format`. `options`: which of `release` and `zone` it takes."""
+    """`formats`: accepted values of a source's `format`. `options`: which of `release`, `zone` and `year` it takes."""
 
     @property
     def formats(self) -> tuple[str, ...]: ...

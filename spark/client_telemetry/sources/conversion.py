@@ -4,7 +4,7 @@ adapters.py reads the files; arrivals.py decides which of their bytes are new.
 """
 
 import json
-from datetime import timedelta
+from datetime import UTC, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -15,11 +15,16 @@ from client_telemetry.sources.arrivals import SETTLED, Arrivals
 from client_telemetry.sources.log_files import NoLogs, find_logs
 from client_telemetry.sources.staged import Spread, Staged, one_after_another
 
-_KEYS = {"format", "files", "release", "zone"}
+_OPTIONS = {"release", "zone", "year"}
+_KEYS = {"format", "files"} | _OPTIONS
 
 
 class UnusableSource(ValueError):
     """The declaration is not a valid source; the message says what to write."""
+
+
+class NothingRead(Refused):
+    """Nothing in the files can be read; the message says why. Nothing was kept."""
 
 
 REFUSALS = (NoLogs, Refused, UnusableRelease, UnusableSource)
@@ -33,23 +38,28 @@ def declared(text: str) -> Source:
     except ValueError as error:
         raise UnusableSource(f"the source is not valid JSON: {error}") from None
     if not isinstance(fields, dict) or not {"format", "files"} <= fields.keys() <= _KEYS:
-        raise UnusableSource(f"a source has format and files, and may have release and zone, not {text}")
+        raise UnusableSource(
+            f"a source has format and files, and may have release, zone and year, not {text}"
+        )
     try:
         adapter = adapter_of(fields["format"])
     except KeyError:
         raise UnusableSource(
             f"there is no format {fields['format']!r}; there are {', '.join(formats())}"
         ) from None
-    if (fields.keys() & {"release", "zone"}) - adapter.options:
+    if (fields.keys() & _OPTIONS) - adapter.options:
         takes = [name for name in formats() if adapter_of(name).options]
-        raise UnusableSource(f"release and zone are of {', '.join(takes)}, not of {fields['format']}")
+        raise UnusableSource(f"release, zone and year are of {', '.join(takes)}, not of {fields['format']}")
     try:
-        zone = ZoneInfo(fields.get("zone", "UTC"))
+        zone: tzinfo = ZoneInfo(fields["zone"]) if fields.get("zone") else UTC
     except (ZoneInfoNotFoundError, ValueError):
         raise UnusableSource(
             f"{fields['zone']!r} is not a known time zone: write it as Europe/Berlin or UTC"
         ) from None
-    return Source(fields["format"], tuple(fields["files"]), fields.get("release"), zone)
+    year = fields.get("year")
+    if year is not None and not (isinstance(year, int) and 2000 <= year < 2100):
+        raise UnusableSource(f"{year!r} is not a year: write it as 2026")
+    return Source(fields["format"], tuple(fields["files"]), fields.get("release"), zone, year)
 
 
 def convert_new(
@@ -58,20 +68,27 @@ def convert_new(
     root: str | Path,
     settled: timedelta = SETTLED,
     spread: Spread = one_after_another,
+    keep_unread: bool = True,
 ) -> Conversion:
     """Convert what is new in the source's files into the dump below `root`, a folder or URL; everything or nothing.
     Files modified within `settled` are taken up to their last whole message. `spread`: where independent parts run.
+    `keep_unread`: whether files of which nothing can be read enter the dump, as unreadable records; otherwise NothingRead.
     Raises one of REFUSALS, or StillWritten.
     """
     arrivals = Arrivals(root)
     try:
-        return _convert_new(source, cluster_id, arrivals, settled, spread)
+        return _convert_new(source, cluster_id, arrivals, settled, spread, keep_unread)
     finally:
         arrivals.root.discard()
 
 
 def _convert_new(
-    source: Source, cluster_id: str, arrivals: Arrivals, settled: timedelta, spread: Spread
+    source: Source,
+    cluster_id: str,
+    arrivals: Arrivals,
+    settled: timedelta,
+    spread: Spread,
+    keep_unread: bool,
 ) -> Conversion:
     warnings = []
     try:
@@ -92,6 +109,8 @@ def _convert_new(
         result = adapter.convert(source, parts, cluster_id, arrivals.root, staged)
     else:
         result = Conversion("no file has anything new", {})
+    if result.nothing_read and not keep_unread:
+        raise NothingRead(result.nothing_read)
     arrivals.keep(result.left)
     result.counts["converted_files"] = len(parts) - len(result.left)
     result.warnings[:0] = warnings

@@ -46,7 +46,7 @@ class _Chained(io.RawIOBase):
         while not self._ready:
             block = next(self._blocks, None)
             if block is None:
-                return self._rest.readinto(buffer) if self._rest is not None else 0  # type: ignore[attr-defined, no-any-return]
+                return self._rest.readinto(buffer) if self._rest is not None else 0  # type: ignore[attr-defined]
             self._ready = memoryview(block)
         count = min(len(self._ready), len(buffer))
         buffer[:count] = self._ready[:count]

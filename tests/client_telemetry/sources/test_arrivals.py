@@ -236,7 +236,10 @@ def test_files_that_are_gone_after_they_were_converted_are_no_error(logs):
         ({"format": "request_log"}, "a source has format and files"),
         ({"format": "request_log", "files": ["a"], "file": "b"}, "a source has format and files"),
         ({"format": "requestlog", "files": ["a"]}, "there are request_log, collector_proto"),
-        ({"format": "otlp_proto", "files": ["a"], "release": "4.0.1"}, "release and zone are of request_log"),
+        (
+            {"format": "otlp_proto", "files": ["a"], "release": "4.0.1"},
+            "release, zone and year are of request_log",
+        ),
         ({"format": "request_log", "files": ["a"], "zone": "Mars"}, "'Mars' is not a known time zone"),
     ],
 )

@@ -17,17 +17,18 @@ from client_telemetry.sources.request_log.open_incarnation import (
     read_open_incarnations,
     write_open_incarnations,
 )
+from client_telemetry.sources.request_log.unread import reading_warnings, reasons_for_nothing
 from client_telemetry.sources.staged import Failed, Staged
 from client_telemetry.sources.stored_file import StoredFile
 
 
 class RequestLogAdapter:
     formats = ("request_log",)
-    options = frozenset(("release", "zone"))
+    options = frozenset(("release", "zone", "year"))
 
     def form(self, source: Source) -> Form:
         def is_whole(tail: bytes) -> bool:
-            return request_log.is_entry(LineReader(source.zone), tail)
+            return request_log.is_entry(LineReader(source.zone, source.year or 2000), tail)
 
         return Form(LineEnds, is_whole, opened_text)
 
@@ -41,14 +42,14 @@ class RequestLogAdapter:
             for endpoint, broker in incarnation.known().items()
         }
         logs = by_family(parts)
-        looks = staged.look(partial(look_at_log, zone=source.zone), logs)
+        looks = staged.look(partial(look_at_log, zone=source.zone, year=source.year), logs)
         complete_looks, skipped = [], _Skipped()
         for files, look in zip(logs, looks, strict=True):
             if isinstance(look, Failed):
                 skipped.add(f"log {files[0].family}", [log.file for log in files], look)
             else:
                 complete_looks.append(look)
-        survey = surveyed(parts, complete_looks, known_brokers)
+        survey = surveyed(parts, complete_looks, known_brokers, source.year)
         if survey.cluster_id not in (None, cluster_id):
             raise WrongCluster(
                 f"the log is of cluster {survey.cluster_id}, not {cluster_id}: name that cluster"
@@ -72,11 +73,11 @@ class RequestLogAdapter:
             "converted_pushes": converted.pushes,
             "converted_unreadable": converted.unreadable.total(),
         }
-        warnings = skipped.warnings + cut_files(converted.cut)
+        warnings = skipped.warnings + cut_files(converted.cut) + reading_warnings(survey)
         if converted.without_entries:
             warnings.append(
                 f"Files without an entry of kafka.request.logger at DEBUG: {len(converted.without_entries)}, such as "
-                f"{converted.without_entries[0]}; their first lines are in undecodable_records. Check that the logger is on."
+                f"{converted.without_entries[0]}; their first lines are in undecodable_records"
             )
         numbered = [broker.broker_id for broker in survey.brokers if broker.id_known_by == "numbered"]
         if numbered:
@@ -96,7 +97,7 @@ class RequestLogAdapter:
             f"{converted.connections} connections, {converted.pushes} pushes, {converted.refused} requests refused, {converted.failed_logins} "
             f"failed logins, {converted.unreadable.total()} unreadable lines or files{left_alone}"
         )
-        return Conversion(message, counts, warnings, skipped.files)
+        return Conversion(message, counts, warnings, skipped.files, reasons_for_nothing(survey))
 
 
 class NothingConverted(RuntimeError):

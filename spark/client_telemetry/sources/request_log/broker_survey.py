@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from client_telemetry.sources.adapter import Refused
-from client_telemetry.sources.compression import CutOff
+from client_telemetry.sources.compression import CutOff, reason_not_read
 from client_telemetry.sources.log_files import LogFile, line_blocks, lines
+from client_telemetry.sources.log_text import PARTIAL
 from client_telemetry.sources.request_log.incarnations import (
     BrokerIncarnation,
     ConnectionSegments,
@@ -33,8 +34,11 @@ from client_telemetry.sources.request_log.incarnations import (
 )
 from client_telemetry.sources.request_log.line_scan import SLOW, scan
 from client_telemetry.sources.request_log.log_line import MARK, TRACE_MARK, LineReader
+from client_telemetry.sources.request_log.log_time import NO_TIME
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
+    DESCRIBE_CLUSTER,
+    FIND_COORDINATOR,
     METADATA,
     PRODUCE,
     BadEntry,
@@ -42,7 +46,7 @@ from client_telemetry.sources.request_log.request_entry import (
     head_of,
     parse_entry,
 )
-from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines, is_of_kafka
+from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines, UnreadLines, is_of_kafka
 from client_telemetry.sources.stored_file import StoredFile
 
 _LOOKED_AT = 200
@@ -55,7 +59,10 @@ uses (controller.listener.names may not be advertised).
 """
 
 _CONTROLLER_KEYS = np.array(sorted(_OF_CONTROLLERS), np.int32)
-_LOOKED_AT_KEYS = (API_VERSIONS, METADATA, PRODUCE)
+_LOOKED_AT_KEYS = (API_VERSIONS, METADATA, PRODUCE, FIND_COORDINATOR, DESCRIBE_CLUSTER)
+_AT_INFO = b"] INFO Completed request:"
+_SAYS_INFO = re.compile(rb"\bINFO\b.{0,200}?Completed request:")
+NO_CONNECTION = "no id of a connection"
 _CONNECTIONS_IN_MEMORY = 500_000
 
 _DOCUMENT = re.compile(
@@ -147,6 +154,13 @@ class _EndpointEvidence:
     is_controller: bool = False
 
 
+class UnusedLines(NamedTuple):
+    """Lines that begin an entry and could not be used for one reason: how many, and one of them."""
+
+    number: int = 0
+    example: str = ""
+
+
 class _Time(NamedTuple):
     """When a connection had an entry, in nanoseconds, and in which line."""
 
@@ -160,7 +174,9 @@ class _Time(NamedTuple):
 class SurveyedFile:
     """`marked`: lines that begin like an entry. `of_kafka`: how many of the first lines are from other loggers of
     Kafka. `events`: of a server log; refusals and failed logins are only `counted`. `is_beside`: a request log is in
-    the same folder. `may_be_damaged`: some line that is not an entry has words of one, or bytes that are not text.
+    the same folder. `may_be_damaged`: some line that is not an entry has words of one, or bytes that are not text. `unused`: lines that begin an entry and
+    were not used, by reason. `foreign`: a recognised format that is not read. `at_info`: entries at level INFO.
+    `has_no_year`: its times have no year.
     """
 
     log: LogFile
@@ -177,6 +193,16 @@ class SurveyedFile:
     node_ids: Counter[int] = field(default_factory=Counter)
     is_beside: bool = False
     may_be_damaged: bool = False
+    unused: dict[str, UnusedLines] = field(default_factory=dict)
+    unread_server_lines: UnreadLines = field(default_factory=UnreadLines)
+    foreign: str | None = None
+    at_info: int = 0
+    has_no_year: bool = False
+
+    def note_unused(self, reason: str, line: bytes) -> None:
+        before = self.unused.get(reason, UnusedLines())
+        example = before.example or line[:400].decode("utf-8", "replace")
+        self.unused[reason] = UnusedLines(before.number + 1, example)
 
     @property
     def is_server_log(self) -> bool:
@@ -227,6 +253,12 @@ class Survey:
     without_log: list[int]
     doubled: frozenset[Endpoint] = frozenset()
     year: int | None = None
+
+    @property
+    def is_deprecated_only(self) -> bool:
+        """Whether all entries are at INFO, at which Kafka 3.9.1 and later log deprecated requests only (KAFKA-18272)."""
+        read = [file for file in self.files if file.entries]
+        return bool(read) and all(file.at_info >= file.entries for file in read)
 
 
 @dataclass
@@ -373,7 +405,11 @@ class _LogReader:
             self._report(self._lines)
         for event in server.end():
             _note(event, file)
+        file.unread_server_lines = server.unread
         file.cut = cut.reason
+        if not file.entries and not file.counted:
+            with log.file.open() as stored:
+                file.foreign = reason_not_read(stored.read(16))
 
     def _block(self, log: LogFile, block: bytearray, server: ServerLines, file: SurveyedFile) -> None:
         """What the lines say about their connections. Parsed one by one are only: the first line of a connection,
@@ -410,6 +446,7 @@ class _LogReader:
                 nanos_of_row = int(nanos[np.searchsorted(rows, row)])
                 self._look(origin[2], _parsed(scanned.line(block, row)), nanos_of_row)
         file.marked += len(rows)
+        file.at_info += block.count(_AT_INFO)
         begin = np.full(len(connections), 2**63 - 1, np.int64)
         end = np.zeros(len(connections), np.int64)
         np.minimum.at(begin, places, nanos)
@@ -417,6 +454,7 @@ class _LogReader:
         of_controllers = set(places[np.isin(scanned.key[rows], _CONTROLLER_KEYS)].tolist())
         for place, origin in whose.items():
             if origin is None:
+                file.note_unused(NO_CONNECTION, scanned.line(block, int(rows[firsts[place]])))
                 continue
             connection, endpoint, evidence = origin
             first, last = int(begin[place]), int(end[place])
@@ -474,17 +512,25 @@ class _LogReader:
             return
         file.marked += 1
         parsed = self._reader.read(line)
-        if parsed is None or parsed.nanos is None:
+        if parsed is None:
+            return
+        if parsed.nanos is None:
+            file.note_unused(parsed.problem or NO_TIME.problem, line)
             return
         try:
             entry = parse_entry(parsed.message)
-        except BadEntry:
+        except BadEntry as error:
+            reason = str(error).partition(":")[0]
+            file.note_unused("a part of the line is missing" if PARTIAL in line else reason, line)
             return
         nanos = parsed.nanos
+        file.has_no_year |= parsed.has_no_year
+        file.at_info += _AT_INFO not in line and _SAYS_INFO.search(line, 0, 400) is not None
         at_endpoint = self._endpoint(
             (log.family, parsed.label), entry.connection_id, entry.listener, entry.security_protocol
         )
         if at_endpoint is None:
+            file.note_unused(NO_CONNECTION, line)
             return
         endpoint, evidence = at_endpoint
         self._note_entries(log, evidence, file, 1, nanos, nanos)
@@ -546,6 +592,12 @@ class _LogReader:
                     for name in (topic.get("name"), topic.get("topicId")):
                         if name and part.get("leaderId", -1) >= 0:
                             self._current.leaders[name, part.get("partitionIndex")] = part["leaderId"]
+        elif entry.api_key in (FIND_COORDINATOR, DESCRIBE_CLUSTER):
+            for broker in answer.get("coordinators") or answer.get("brokers") or [answer]:
+                node = broker.get("nodeId", broker.get("brokerId"))
+                if isinstance(node, int) and node >= 0 and broker.get("host"):
+                    at = str(broker["host"]), broker["port"]
+                    self._current.addresses.setdefault(at, Counter())[node] += 1
         else:
             for topic in answer.get("responses") or ():
                 for part in topic.get("partitionResponses") or ():

@@ -109,8 +109,8 @@ class Clock:
         fields = match.groupdict()
         try:
             year, month, day = self._date(fields)
-            hour = _hour(int(fields["hour"]), fields.get("half"))
-            minute, second = int(fields["minute"]), int(fields["second"])
+            hour = _hour(int(fields["hour"] or 0), fields.get("half"))
+            minute, second = int(fields["minute"] or 0), int(fields["second"] or 0)
             local = datetime(year or 2000, month, day, hour, minute, second)  # noqa: DTZ001 (local time)
             if year is None:
                 local = self._with_year(local)
@@ -122,7 +122,7 @@ class Clock:
         return Time(int(moment.timestamp()) * 10**9, has_no_year=year is None and self._year is None)
 
     def _date(self, fields: dict[str, str | None]) -> tuple[int | None, int, int]:
-        year = int(fields["year"]) if fields.get("year") else None
+        year = int(fields["year"] or 0) or None if "year" in fields else None
         if year is not None and year < 100:
             year += 2000
         if fields.get("one"):

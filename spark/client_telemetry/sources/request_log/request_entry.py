@@ -16,6 +16,7 @@ import orjson
 from client_telemetry.compatibility import apis
 
 API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY, METADATA, PRODUCE, FETCH = 18, 71, 72, 3, 0, 1
+FIND_COORDINATOR, DESCRIBE_CLUSTER = 10, 60
 
 
 class BadEntry(ValueError):

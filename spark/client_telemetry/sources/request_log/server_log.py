@@ -149,9 +149,9 @@ def is_of_kafka(line: bytes) -> bool:
 
 
 class UnreadLines(NamedTuple):
-    """Lines with the words of an event whose logger or time cannot be told: `count`, and one of them."""
+    """Lines with the words of an event whose logger or time cannot be told: how many, and one of them."""
 
-    count: int = 0
+    number: int = 0
     example: str = ""
 
 
@@ -177,7 +177,7 @@ class ServerLines:
         text = canonical(head, line.logger)
         if line.nanos is None or text is None:
             if words is not None and (line.nanos is not None or line.problem):
-                self.unread = UnreadLines(self.unread.count + 1, self.unread.example or head[:200])
+                self.unread = UnreadLines(self.unread.number + 1, self.unread.example or head[:200])
             return
         event = _event(text, line.nanos)
         if event is None:
