@@ -103,6 +103,22 @@ class FailedLogin(NamedTuple):
     connections: int
 
 
+def in_order(login: FailedLogin) -> tuple[float, str, int, str, str, str, float, int]:
+    """Sort key of failed logins: by time, then by all else. Brokers do not always name the mechanism, and two logins of
+    one millisecond may differ in nothing but that.
+    """
+    return (
+        login.first,
+        login.address,
+        login.broker_id,
+        login.incarnation,
+        login.mechanism or "",
+        login.reason,
+        login.last,
+        login.connections,
+    )
+
+
 class BrokerRun(NamedTuple):
     """A broker incarnation. `releases`: the exact releases that it may run, oldest first; `until`: when it stopped or
     was last seen; `is_running`: nothing shows that it stopped.

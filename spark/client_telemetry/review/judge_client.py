@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from client_telemetry.review import functions, outcome, signs
-from client_telemetry.review.activity import FailedLogin
+from client_telemetry.review.activity import FailedLogin, in_order
 from client_telemetry.review.client_change import ClientChange, changed, may_have_changed
 from client_telemetry.review.hosts import Hosts
 from client_telemetry.review.outcome import FunctionRates, Outcome
@@ -74,7 +74,7 @@ class Surroundings:
         has_failed_logins: bool = True,
     ) -> "Surroundings":
         by_address: dict[str, list[FailedLogin]] = {}
-        for failed_login in sorted(failed_logins, key=lambda login: (login.first, login)):
+        for failed_login in sorted(failed_logins, key=in_order):
             by_address.setdefault(failed_login.address, []).append(failed_login)
         changes = [at for at in stops_and_starts if upgrade.began - 1 <= at <= upgrade.ended]
         finalized = upgrade.phase(FINALIZED)

@@ -45,7 +45,14 @@ class ReviewedClient:
 
     @property
     def is_failing(self) -> bool:
+        """Whether it fails at the end of the records and did not before the upgrade."""
         return self.last_outcome.outcome == outcome.FAILING
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it fails at the end of the records, whatever caused it and whenever that began."""
+        last = self.last_outcome
+        return last.outcome in (outcome.FAILING, outcome.FAILING_BEFORE) and last.kind != outcome.WORKS_AGAIN
 
     @property
     def failed(self) -> Outcome | None:

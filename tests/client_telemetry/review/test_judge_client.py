@@ -54,6 +54,15 @@ def test_each_case_has_its_outcome_in_each_phase(case: dict[str, str]) -> None:
     assert happened == {phase: case[phase] for phase in ("rolling", "not_finalized", "finalized")}, found
 
 
+def test_logins_that_differ_in_what_is_not_known_are_in_order() -> None:
+    """Brokers do not always name the mechanism: two failed logins of one address, broker and millisecond."""
+    evidence = scenarios.evidence([(scenarios.client(), "Produce:9@0-900/2")], logins="400-400/1")
+    (login,) = evidence.failed_logins
+    evidence.failed_logins = [login, login._replace(mechanism=None), login._replace(reason="another")]
+    (found,) = reviewed(evidence)
+    assert {each.outcome for each in found} == {outcome.UNAFFECTED}
+
+
 def test_rates_are_of_the_time_that_was_recorded() -> None:
     """Brokers may have run for months before anything was recorded."""
     evidence = scenarios.evidence([(scenarios.client(), "Produce:9@0-900/2")])

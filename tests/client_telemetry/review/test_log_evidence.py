@@ -84,7 +84,7 @@ def test_a_review_from_logs(logs: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert code == 0
     assert sentence == found["sentence"]
     assert sentence.startswith(
-        "Upgrade of shop from 3.9.1 to 4.0.1: 1 of 1 predicted immediate break happened, 0 unexpected"
+        "Upgrade of shop from 3.9.1 to 4.0.1: 1 application is down; 1 of 1 predicted immediate break happened, 0 unexpected"
     )
     assert path == f"Review: {folder / 'index.html'}"
     assert {p.name for p in folder.iterdir()} >= {

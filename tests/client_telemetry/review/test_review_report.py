@@ -68,11 +68,28 @@ def test_nothing_was_predicted_and_one_break_happened() -> None:
     made = report()
     for name, words in (
         ("orders-fine", "no immediate break was predicted, 0 unexpected"),
-        ("orders-refused", "1 of 1 predicted immediate break happened, 0 unexpected"),
+        ("orders-refused", "1 application is down; 1 of 1 predicted immediate break happened, 0 unexpected"),
     ):
         clients = tuple(each for each in made.review.clients if each.client_id == name)
         one = replace(made, review=replace(made.review, clients=clients))
         assert one.sentence == f"Upgrade of fleet from 3.9.1 to 4.0.1: {words}"
+
+
+def test_what_was_down_before_the_upgrade_is_down_now() -> None:
+    """Sentences about now say so whoever caused it: a second upgrade finds the victims of the first."""
+    made = report()
+    (failing,) = (each for each in made.review.clients if each.client_id == "orders-refused")
+    before = outcome.Outcome("finalized", outcome.FAILING_BEFORE, outcome.REFUSED, 60.0, reasons=("refused",))
+    down = replace(failing, outcomes=(*failing.outcomes[:-1], before), comparison=prediction.NOT_COUNTED)
+    again = replace(down, outcomes=(*failing.outcomes[:-1], replace(before, kind=outcome.WORKS_AGAIN)))
+    one = replace(made, review=replace(made.review, clients=(down,)))
+    assert "4.0.1: 1 application is down (before the upgrade already); no immediate" in one.sentence
+    assert "No application" not in review_page(one)
+    assert "1 of 1 application needs action now." in owner_packs(one)["owners/orders-team/review.md"]
+    recovered = replace(made, review=replace(made.review, clients=(again,)))
+    assert " down" not in recovered.sentence
+    assert "No application that is known by its requests is failing at the end" in review_page(recovered)
+    assert "None of them needs action now." in owner_packs(recovered)["owners/orders-team/review.md"]
 
 
 def test_one_application_needs_action_and_two_need_it() -> None:

@@ -39,9 +39,9 @@ class ReviewReport:
 
 
 def act_now(review: Review) -> list[ReviewedClient]:
-    """Clients that fail at the end."""
+    """Clients that are down at the end of the records, also those that were before the upgrade."""
     return sorted(
-        (client for client in review.clients if client.is_failing),
+        (client for client in review.clients if client.is_down),
         key=lambda c: (
             c.owner or "~",
             c.application,
@@ -93,7 +93,10 @@ def sentence(review: Review, cluster_name: str) -> str:
     of_all = len(predicted_at_once | keys(immediate(failed)))
     breaks = "break" if of_all == 1 else "breaks"
     happening = f"{len(predicted_at_once):,} of {of_all:,} predicted immediate {breaks} happened"
-    parts = [f"{happening if of_all else 'no immediate break was predicted'}, {len(unexpected):,} unexpected"]
+    down = _down(review)
+    parts = [
+        f"{down}{happening if of_all else 'no immediate break was predicted'}, {len(unexpected):,} unexpected"
+    ]
     if suspected := len(keys(happened) - predicted_at_once):
         parts.append(
             f"{suspected:,} latent or conditional {'one' if suspected == 1 else 'ones'} happened too"
@@ -116,6 +119,24 @@ def sentence(review: Review, cluster_name: str) -> str:
         " (rolled back)" if upgrade.phase(ROLLED_BACK) else "" if upgrade.is_complete else " (not complete)"
     )
     return f"Upgrade of {cluster_name} from {upgrade.from_release} to {upgrade.to_release}{state}: {'; '.join(parts)}"
+
+
+def _down(review: Review) -> str:
+    """What is down now, whoever caused it: `12 applications are down (11 of them before the upgrade already); `. Empty if none
+    is."""
+    down = applications.keys(act_now(review))
+    if not down:
+        return ""
+    caused_before = len(down - applications.keys(client for client in review.clients if client.is_failing))
+    whole = caused_before == len(down)
+    which = (
+        f" ({'all' if whole else f'{caused_before:,}'} of them before the upgrade already)"
+        if caused_before
+        else ""
+    )
+    if len(down) == 1:
+        return f"1 application is down{' (before the upgrade already)' if caused_before else ''}; "
+    return f"{len(down):,} applications are down{which}; "
 
 
 def moment(seconds: float | None) -> datetime | None:

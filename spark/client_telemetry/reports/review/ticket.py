@@ -12,7 +12,6 @@ from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.model import ReviewedClient
 
 ROWS = 200
-_URGENT = (outcome.FAILING, outcome.GONE)
 
 
 def owner_packs(report: ReviewReport) -> dict[str, str]:
@@ -42,7 +41,7 @@ def _has_news(client: ReviewedClient) -> bool:
 
 def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -> str:
     upgrade = report.review.upgrade
-    urgent = [client for client in clients if client.last_outcome.outcome in _URGENT]
+    urgent = [client for client in clients if client.is_down or client.last_outcome.outcome == outcome.GONE]
     ordered = [*urgent, *(client for client in clients if client not in urgent)]
     lines = [
         f"# Upgrade of {code(report.cluster_name)} from {upgrade.from_release} to {upgrade.to_release}: applications of {code(owner)}",
