@@ -42,6 +42,7 @@ from client_telemetry.sources.log_files import NoLogs, find_logs
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,
     UnclearRelease,
+    contradictions,
     release_to_leave,
 )
 from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedFile, TwoClusters, survey
@@ -144,6 +145,8 @@ def _report(args: argparse.Namespace) -> int:
         cluster_id = log_survey.cluster_id or "unknown"
         releases, release = release_to_leave(log_survey, args.from_release)
         upgrade(release, target)
+        for contradiction in contradictions(log_survey, releases):
+            _warn(contradiction)
     except (NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
         return _refuse(str(error))
     except UnclearRelease as error:
@@ -174,7 +177,7 @@ def _check_files_named(args: argparse.Namespace) -> None:
     use_own_knowledge(args.knowledge)
     if args.owners:
         for hint in rule_hints(read_text_file(args.owners, "owner rules", load_owner_rules)):
-            print(f"client-telemetry report: warning: {hint}", file=sys.stderr, flush=True)
+            _warn(hint)
     if args.scram_users:
         read_text_file(args.scram_users, "SCRAM users", scram_principals)
     if args.hosts:
@@ -322,6 +325,10 @@ class _Progress:
 
 def _say(text: str) -> None:
     print(text, flush=True)
+
+
+def _warn(text: str) -> None:
+    print(f"client-telemetry report: warning: {text}", file=sys.stderr, flush=True)
 
 
 def _refuse(text: str) -> int:

@@ -25,6 +25,10 @@ DECLARED, CONFLUENT_PLATFORM, VENDOR_BUILD, GUESSED = (
 )
 NONE_EXPLAINS = "none_explains"
 """The advertised versions are known, and no known release of Apache Kafka advertises them."""
+_OF_MESSAGE_FORMAT_2 = frozenset({22, 23, 24, 25, 26, 28})
+"""InitProducerId, OffsetForLeaderEpoch, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit: brokers before 4.0 do
+not advertise them while inter.broker.protocol.version is below 0.11 (ApiKeys.minRequiredInterBrokerMagic).
+"""
 _NUMBERS_AND_MORE = re.compile(r"(0(?:\.\d{1,9}){3}|[1-9]\d{0,8}(?:\.\d{1,9}){2})[.-](.+)", re.DOTALL)
 _BEFORE_RELEASE = re.compile(r"snapshot|rc|alpha|beta|dev|nightly|trunk", re.IGNORECASE)
 
@@ -102,7 +106,7 @@ def candidates(
     advertised: Iterable[tuple[int, int, int]], features: Mapping[str, int] | None = None
 ) -> tuple[str, ...]:
     """Releases whose brokers advertise exactly these (api key, min, max) and support these finalized levels, oldest
-    first; none if no release of Apache Kafka explains the broker (a proxy, another implementation, versions enabled
+    first. Keys that Apache Kafka does not have are a vendor's additions and say nothing of the release. None if no release of Apache Kafka explains the broker (a proxy, another implementation, versions enabled
     by configuration).
 
     >>> candidates([])
@@ -119,14 +123,14 @@ def candidates(
 def _explains(release: str, offered: dict[int, tuple[int, int]]) -> bool:
     of_release = served.by(release)
     for key, (_, high) in offered.items():
-        between_brokers = key in apis.by_key() and apis.by_key()[key].used_by == "broker"
-        if not between_brokers and (key not in of_release or high > of_release[key].advertised.max):
+        is_comparable = key in apis.by_key() and apis.by_key()[key].used_by != "broker"
+        if is_comparable and (key not in of_release or high > of_release[key].advertised.max):
             return False
-    return all(
-        offered[key] == api.advertised if key in offered else bool(api.condition)
-        for key, api in of_release.items()
-        if apis.by_key()[key].used_by in ("data", "connection")
-    )
+    own = {k: api for k, api in of_release.items() if apis.by_key()[k].used_by in ("data", "connection")}
+    missing = {key for key, api in own.items() if key not in offered and not api.condition}
+    if missing and (missing != _OF_MESSAGE_FORMAT_2 & own.keys() or releases.parse(release) >= (4, 0, 0)):
+        return False
+    return all(offered[key] == api.advertised for key, api in own.items() if key in offered)
 
 
 def _supports(release: str, features: Mapping[str, int]) -> bool:

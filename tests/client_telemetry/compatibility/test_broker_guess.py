@@ -108,3 +108,16 @@ def test_what_requests_to_a_broker_are_held_against(declared, release):
 def test_what_no_release_of_kafka_offers_has_no_candidates():
     assert candidates([(0, 0, 7), (1, 0, 11), (18, 0, 2)]) == ()
     assert candidates([]) == ()
+
+
+def test_keys_of_a_vendor_say_nothing_of_the_release():
+    advertised = [(key, *api.advertised) for key, api in served.by("3.9.1").items()]
+    assert "3.9.1" in candidates([*advertised, (10000, 0, 4), (10012, 0, 0)])
+
+
+@pytest.mark.parametrize(("release", "is_explained"), [("2.4.1", True), ("3.9.1", True), ("4.0.1", False)])
+def test_an_old_inter_broker_protocol_hides_transactions(release, is_explained):
+    hidden = {22, 23, 24, 25, 26, 28}
+    advertised = [(key, *api.advertised) for key, api in served.by(release).items() if key not in hidden]
+    assert (release in candidates(advertised)) == is_explained
+    assert candidates([api for api in advertised if api[0] != 8]) == ()

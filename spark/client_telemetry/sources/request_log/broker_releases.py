@@ -6,12 +6,12 @@ Specified as `4.0.1` for all brokers, or `1=3.9.1,2=4.0.1` by node id, and sever
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from client_telemetry.compatibility import releases
 from client_telemetry.compatibility.releases import UnusableRelease
 from client_telemetry.sources.adapter import Refused
-from client_telemetry.sources.request_log.broker_survey import Survey
+from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedBroker
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
 
 _PART = re.compile(r"(?:(?P<node>\d{1,9})=)?(?P<release>[^=,]+)")
@@ -23,9 +23,12 @@ class UnclearRelease(Refused):
 
 @dataclass(frozen=True)
 class BrokerReleases:
-    """`specified`: node id (None = any) and release."""
+    """`specified`: node id (None = any) and release. `contradicted`: brokers whose logs show another release, or none of
+    Apache Kafka's; they run what was specified nevertheless.
+    """
 
     specified: tuple[tuple[int | None, str], ...] = ()
+    contradicted: tuple[int, ...] = ()
 
     @staticmethod
     def parse(text: str | None) -> "BrokerReleases":
@@ -47,30 +50,32 @@ class BrokerReleases:
 
     def of(self, broker_id: int, incarnation: BrokerIncarnation) -> str:
         """Empty if nothing proves it; what is only likely is left to the readers of its ApiVersions answers."""
+        given = self.given(broker_id)
+        if len(given) == 1 and broker_id in self.contradicted:
+            return given[0]
         if incarnation.release:
             return incarnation.release
-        own = [release for node, release in self.specified if node == broker_id]
-        releases_given = list(
-            dict.fromkeys(own or [release for node, release in self.specified if node is None])
-        )
         fitting = [
-            release
-            for release in releases_given
-            if not incarnation.candidates or release in incarnation.candidates
+            release for release in given if not incarnation.candidates or release in incarnation.candidates
         ]
-        if len(fitting) == 1 and (incarnation.candidates is None or incarnation.candidates or own):
+        if len(fitting) == 1:
             return fitting[0]
         return (
             incarnation.candidates[0] if incarnation.candidates and is_proven(incarnation.candidates) else ""
         )
+
+    def given(self, broker_id: int) -> list[str]:
+        """The releases specified for a broker: by its node id, otherwise for any."""
+        own = [release for node, release in self.specified if node == broker_id]
+        return list(dict.fromkeys(own or [release for node, release in self.specified if node is None]))
 
 
 def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerReleases, str]:
     """What the brokers run, and the release to upgrade from: the only one specified, otherwise the one that all run,
     otherwise the oldest that any of them ran: what a rolling upgrade leaves behind.
 
-    Raises UnclearRelease, also if what was specified contradicts every broker, and UnusableRelease for what is not a
-    release.
+    What was specified is believed where the logs contradict it (BrokerReleases.contradicted). Raises UnclearRelease, and
+    UnusableRelease for what is not a release.
     """
     given = BrokerReleases.parse(specified)
     nodes = {broker.broker_id for broker in survey.brokers}
@@ -78,25 +83,7 @@ def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerRelea
         if node is not None and node not in nodes:
             there = f"broker{'s' * (len(nodes) > 1)} {', '.join(map(str, sorted(nodes)))}"
             raise UnclearRelease(f"a release is given for broker {node}, but the logs are of {there}")
-    answers = [
-        incarnation.candidates
-        for broker in survey.brokers
-        for incarnation in broker.incarnations
-        if incarnation.candidates
-    ]
-    of_logs = {
-        incarnation.release
-        for broker in survey.brokers
-        for incarnation in broker.incarnations
-        if incarnation.release
-    }
-    for _, release in given.specified:
-        if (
-            (answers or of_logs)
-            and release not in of_logs
-            and not any(release in candidates for candidates in answers)
-        ):
-            raise UnclearRelease(f"no broker in these logs responds as {release} does: {_answers(survey)}")
+    given = replace(given, contradicted=_contradicted(survey, given))
     if given.specified:
         named = {release for _, release in given.specified}
         return given, min(named, key=releases.parse)
@@ -120,6 +107,49 @@ def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerRelea
     if is_proven(possible):
         return given, possible[0]
     raise UnclearRelease(f"the logs do not show which exact release the brokers run ({_answers(survey)})")
+
+
+def _contradicted(survey: Survey, given: BrokerReleases) -> tuple[int, ...]:
+    """Brokers for which a release was specified that none of their incarnations shows. One that was specified for any
+    broker may be what only others ran: a rolling upgrade.
+    """
+    contradicting = [
+        broker for broker in survey.brokers if _shows_none_of(broker, given.given(broker.broker_id))
+    ]
+    if len(contradicting) < len(survey.brokers):
+        contradicting = [
+            broker
+            for broker in contradicting
+            if any(node == broker.broker_id for node, _ in given.specified)
+            or not any(incarnation.candidates or incarnation.release for incarnation in broker.incarnations)
+        ]
+    return tuple(broker.broker_id for broker in contradicting)
+
+
+def _shows_none_of(broker: SurveyedBroker, given: Sequence[str]) -> bool:
+    shown = [
+        (incarnation.release,) if incarnation.release else incarnation.candidates
+        for incarnation in broker.incarnations
+    ]
+    known = [possible for possible in shown if possible is not None]
+    return bool(given and known) and not any(release in possible for possible in known for release in given)
+
+
+def contradictions(survey: Survey, releases: BrokerReleases) -> list[str]:
+    """One line for each broker that is taken to run what was specified although its logs show something else."""
+    brokers = [broker for broker in survey.brokers if broker.broker_id in releases.contradicted]
+    return [
+        f"broker {broker.broker_id} is taken to run {' or '.join(releases.given(broker.broker_id))} as specified, but "
+        f"its log shows {_shown(broker.incarnations[-1])}"
+        for broker in brokers
+    ]
+
+
+def _shown(incarnation: BrokerIncarnation) -> str:
+    possible = (incarnation.release,) if incarnation.release else incarnation.candidates
+    if possible is None:
+        return "no ApiVersions response"
+    return " or ".join(possible) or "ApiVersions responses that match no release of Apache Kafka"
 
 
 def is_proven(candidates: Sequence[str]) -> bool:

@@ -580,6 +580,8 @@ class _LogReader:
                         last.features if last and last.own == own_ranges(offered) else {}
                     )
                     evidence.offers.append(Offer(nanos, offered, finalized))
+                else:
+                    evidence.offers[-1] = last._replace(repeated=max(nanos, last.repeated))
         elif entry.api_key == METADATA:
             if isinstance(answer.get("clusterId"), str) and answer["clusterId"]:
                 self._current.cluster_ids[answer["clusterId"]] += 1

@@ -29,11 +29,12 @@ _OWN = frozenset(key for key, api in apis.by_key().items() if api.used_by in ("d
 
 
 class Offer(NamedTuple):
-    """An ApiVersions answer that differs from the previous one."""
+    """An ApiVersions answer that differs from the previous one. `repeated`: when (ns) it was last given again."""
 
     nanos: int
     api_versions: ApiRanges
     features: dict[str, int]
+    repeated: int = 0
 
     @property
     def own(self) -> ApiRanges:
@@ -184,15 +185,29 @@ def incarnations(
             sinces = [begin]
     result: list[BrokerIncarnation] = []
     for since, until in zip(sinces, [*sinces[1:], None], strict=True):
-        within = [o for o in offers if o.nanos >= since and (until is None or o.nanos < until)]
+        within = _offers_between(offers, since, until)
         releases = [
             e.text
             for e in events
             if e.kind == "release" and e.nanos >= since and (until is None or e.nanos < until)
         ]
-        incarnation = _incarnation(since, within, releases[-1] if releases else None)
-        result.append(incarnation._replace(is_start=since in starts))
+        release = releases[-1] if releases else None
+        incarnation = _incarnation(since, within, release)._replace(is_start=since in starts)
+        if (
+            release is None
+            and result
+            and not incarnation.is_start
+            and _answers_alike(result[-1], incarnation)
+        ):
+            incarnation = incarnation._replace(release=result[-1].release)
+        result.append(incarnation)
     return result
+
+
+def _answers_alike(before: BrokerIncarnation, after: BrokerIncarnation) -> bool:
+    if before.api_versions is None or after.api_versions is None:
+        return False
+    return own_ranges(before.api_versions) == own_ranges(after.api_versions)
 
 
 def _incarnation(since: int, offers: Sequence[Offer], release: str | None) -> BrokerIncarnation:
@@ -205,6 +220,15 @@ def _incarnation(since: int, offers: Sequence[Offer], release: str | None) -> Br
     last = features[-1][1] if features else {}
     candidates = broker_guess.candidates(offers[-1].api_versions, last)
     return BrokerIncarnation(since, offers[-1].api_versions, tuple(features), candidates, release)
+
+
+def _offers_between(offers: Sequence[Offer], since: int, until: int | None) -> list[Offer]:
+    """Those first given in the time, after the one that was given before and is given again in it."""
+    within = [o for o in offers if o.nanos >= since and (until is None or o.nanos < until)]
+    earlier = [o for o in offers if o.nanos < since <= o.repeated]
+    if earlier and (not within or within[0].nanos > since):
+        within.insert(0, earlier[-1]._replace(nanos=since))
+    return within
 
 
 def _merged(segments: Sequence[Segment]) -> list[Segment]:

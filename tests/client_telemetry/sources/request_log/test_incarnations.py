@@ -14,7 +14,7 @@ from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases, release_to_leave
 from client_telemetry.sources.request_log.broker_survey import survey
 from client_telemetry.sources.request_log.conversion import convert
-from client_telemetry.sources.request_log.incarnations import ConnectionSegments, incarnations
+from client_telemetry.sources.request_log.incarnations import ConnectionSegments, Offer, incarnations
 from client_telemetry.sources.request_log.server_log import ServerEvent
 
 ROLL = Path(__file__).parents[3] / "data/roll"
@@ -174,3 +174,18 @@ def test_the_console_has_the_lines_of_the_file(tmp_path):
     done = convert(seen, release_to_leave(seen, None)[0], "c", tmp_path / "raw")
     assert (done.refused, done.failed_logins) == (1_804, 393)
     assert [incarnation.release for incarnation in seen.brokers[0].incarnations] == ["4.0.1"]
+
+
+def test_after_a_restart_that_only_numbers_show_a_repeated_answer_keeps_what_is_known():
+    answer = Offer(0, ((0, 0, 11), (1, 4, 17)), {"metadata.version": 21}, repeated=10 * SECOND)
+    segments = log((0, "1-0-5"), (1, "2-0-6"), (9, "3-0-0"), (10, "4-0-1"))
+    before, after = incarnations([segments], [answer], [ServerEvent(0, "release", text="3.9.1")])
+    assert (after.since, after.api_versions, after.release) == (9 * SECOND, before.api_versions, "3.9.1")
+    assert after.features == ((9 * SECOND, {"metadata.version": 21}),)
+
+
+def test_without_an_answer_since_the_restart_the_release_is_unknown():
+    answer = Offer(0, ((0, 0, 11), (1, 4, 17)), {}, repeated=1 * SECOND)
+    segments = log((0, "1-0-5"), (1, "2-0-6"), (9, "3-0-0"), (10, "4-0-1"))
+    _, after = incarnations([segments], [answer], [ServerEvent(0, "release", text="3.9.1")])
+    assert (after.api_versions, after.release) == (None, None)
