@@ -37,6 +37,13 @@ class Result:
     unexpected_count: int | None
     description: str
 
+    @property
+    def found(self) -> str:
+        """`28 of 28 rows` that break the rule; of a number over all rows, its value."""
+        if self.unexpected_count is None:
+            return f"{self.observed_value} in {self.rows:,} rows"
+        return f"{self.unexpected_count:,} of {self.rows:,} rows"
+
 
 Numbers = dict[str, float | None]
 """The values that the expectations of a suite check, by name."""
@@ -200,8 +207,7 @@ def failure_message(
     if not failed:
         return None
     sentences = [
-        f"{r.table_name}.{r.expectation} ({r.description}; found {r.observed_value} in {r.rows} rows)"
-        for r in failed[:_FAILURES_TOLD]
+        f"{r.table_name}.{r.expectation} ({r.description}; found {r.found})" for r in failed[:_FAILURES_TOLD]
     ]
     more = len(failed) - len(sentences)
     reasons = "; ".join(sentences) + (f"; and {more} more" if more else "")

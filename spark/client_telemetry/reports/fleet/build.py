@@ -86,7 +86,7 @@ def build_fleet_day(
     subscriptions = client_metrics.Subscriptions.of(broker_rows)
     uses = {client_key(row): row["api_uses"] for row in client_rows}
     metrics, of_unknown_kind = client_metrics.metrics_of_libraries(instances, uses, subscriptions)
-    phrases = sentence(counts, compared, deprecated)
+    phrases = sentence(counts, compared, request_versions.applications_by_release(clients))
     quality_rows = list(quality_rows)
     return FleetDay(
         schema_version=SCHEMA_VERSION,

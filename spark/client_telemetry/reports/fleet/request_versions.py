@@ -78,6 +78,18 @@ def deprecated_versions(clients: Iterable[FleetClient]) -> tuple[DeprecatedVersi
     )
 
 
+def applications_by_release(clients: Iterable[FleetClient]) -> dict[str, int]:
+    """Which releases refuse, in words -> how many applications use a version that just these refuse."""
+    clients = list(clients)
+    words = {use.refused_by for client in clients for use in client.deprecated}
+    return {
+        refused_by: applications(
+            client for client in clients if any(use.refused_by == refused_by for use in client.deprecated)
+        )
+        for refused_by in sorted(words)
+    }
+
+
 def applications(clients: Iterable[FleetClient]) -> int:
     """How many applications these clients are of."""
     return len({(client.principal, client.owner, client.application) for client in clients})

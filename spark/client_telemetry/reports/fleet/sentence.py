@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from client_telemetry.reports.counted import counted
-from client_telemetry.reports.fleet.model import Changes, DeprecatedVersion, Phrase
+from client_telemetry.reports.fleet.model import Changes, Phrase
 
 
 def sentence(
-    counts: Mapping[str, int], changes: Sequence[Changes], deprecated: Sequence[DeprecatedVersion]
+    counts: Mapping[str, int], changes: Sequence[Changes], by_release: Mapping[str, int]
 ) -> tuple[Phrase, ...]:
-    """In pieces: applications, what changed against the nearest known day, who uses versions that newer releases refuse."""
+    """In pieces: applications, what changed against the nearest known day, who uses versions that newer releases refuse.
+    `by_release`: which releases, in words -> applications that use a version that just these refuse.
+    """
     if not counts["clients"]:
         return (Phrase("No client was seen."),)
     clients = counted(counts["clients"], "client")
@@ -26,17 +28,22 @@ def sentence(
     users = counts["applications_with_deprecated_versions"]
     if not users:
         return (*phrases, Phrase("none uses a request version that a newer release refuses."))
-    refusing = sorted(
-        {each.refused_by for each in deprecated}, key=lambda words: ("later" not in words, words)
-    )
     uses = "uses" if users == 1 else "use"
     phrases += [
         Phrase(f"{users:,}", "deprecated"),
-        Phrase(
-            f" {uses} request versions that {refusing[0]} {'refuse' if 'later' in refusing[0] else 'refuses'}"
-        ),
+        Phrase(f" {uses} request versions that {_refusing(users, by_release)}"),
     ]
     return (*phrases, Phrase(_trend(users, known) + "."))
+
+
+def _refusing(users: int, by_release: Mapping[str, int]) -> str:
+    """Who refuses them, with the number of applications of which that is so where it is not all of them: `newer releases
+    refuse (12 of them: 4.0.0 and later)`.
+    """
+    words = min(by_release, key=lambda words: ("later" not in words, words))
+    if by_release[words] == users:
+        return f"{words} {'refuse' if 'later' in words else 'refuses'}"
+    return f"newer releases refuse ({by_release[words]:,} of them: {words})"
 
 
 def _trend(users: int, known: Sequence[Changes]) -> str:

@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from client_telemetry.reports.fleet.model import Changes, DeprecatedVersion
+from client_telemetry.reports.fleet.model import Changes
 from client_telemetry.reports.fleet.sentence import sentence
 
 
@@ -57,13 +57,19 @@ YESTERDAY, LAST_WEEK = "the day before", "a week before"
     ],
 )
 def test_sentence(clients, deprecated, changes, expected):
-    versions = [
-        DeprecatedVersion(0, "Produce", 2, "4.0.0 and later", deprecated, 7),
-        DeprecatedVersion(11, "JoinGroup", 1, "4.0.0", deprecated, 7),
-    ]
+    by_release = {"4.0.0": deprecated, "4.0.0 and later": deprecated}
     counts = {
         "applications": clients // 2 or 1,
         "clients": clients,
         "applications_with_deprecated_versions": deprecated,
     }
-    assert "".join(phrase.text for phrase in sentence(counts, changes, versions)) == expected
+    assert "".join(phrase.text for phrase in sentence(counts, changes, by_release)) == expected
+
+
+def test_the_number_is_of_what_it_stands_before():
+    """Two of fourteen use a version that 4.0.0 alone refuses."""
+    counts = {"applications": 42, "clients": 48, "applications_with_deprecated_versions": 14}
+    phrases = sentence(counts, [], {"4.0.0": 2, "4.0.0 and later": 12})
+    assert "".join(phrase.text for phrase in phrases).endswith(
+        "14 use request versions that newer releases refuse (12 of them: 4.0.0 and later)."
+    )
