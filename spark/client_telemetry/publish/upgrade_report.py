@@ -17,12 +17,13 @@ from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.upgrade import client_profiles
+from client_telemetry.reports.upgrade import client_profiles, failed_logins
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.publish import publish as write_report
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.rows import QualityResultRow, UpgradeReportRow
 from client_telemetry.tables.table import Row, Table
@@ -58,6 +59,14 @@ def publish(stage: Stage) -> Outcome:
             profile_rows=of_the_days(CLIENTS, client_profiles.COLUMNS),
             use_rows=of_the_days(
                 CLIENTS, client_profiles.USE_COLUMNS, client_software_name=list(kip511.NOT_DECLARED)
+            ),
+            login_rows=lake.each_row(
+                CONNECTION_EVENTS,
+                None,
+                failed_logins.COLUMNS,
+                cluster_id=stage.cluster,
+                dt=days,
+                kind="authentication_failed",
             ),
             hosts=hosts,
             cluster_name=args.cluster_name,

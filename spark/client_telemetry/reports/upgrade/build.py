@@ -14,7 +14,12 @@ from client_telemetry.reports.coverage import coverage, hour_sentences, traffic_
 from client_telemetry.reports.evidence import Coverage
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.quality import quality_warnings
-from client_telemetry.reports.upgrade import mixed_and_rollback, release_comparison, release_notes
+from client_telemetry.reports.upgrade import (
+    failed_logins,
+    mixed_and_rollback,
+    release_comparison,
+    release_notes,
+)
 from client_telemetry.reports.upgrade.answer import answer, text
 from client_telemetry.reports.upgrade.applications import applications, counts
 from client_telemetry.reports.upgrade.changes import changes, first_of
@@ -26,6 +31,7 @@ from client_telemetry.reports.upgrade.model import (
     Change,
     ClientVerdict,
     OwnerStake,
+    Phrase,
     Question,
     Rule,
     Software,
@@ -38,6 +44,7 @@ from client_telemetry.tables.rows import (
     BrokerHourRow,
     BrokerRow,
     ClientRow,
+    ConnectionEventRow,
     ConnectionsCountedOnlyRecord,
     QualityResultRow,
     UpgradeFindingRow,
@@ -77,6 +84,7 @@ def build_report(
     *,
     profile_rows: Iterable[ClientRow] = (),
     use_rows: Iterable[ClientRow] = (),
+    login_rows: Iterable[ConnectionEventRow] = (),
     hosts: HostNames = NO_HOSTS,
     cluster_name: str | None = None,
     asked_by: str | None = None,
@@ -85,7 +93,7 @@ def build_report(
     """The report of one question. Arguments are rows as read from the tables, times with their zone:
     `question` of `upgrade_reports`; the others of `upgrade_verdicts`, `upgrade_findings`, `broker_hours`,
     `brokers` and `quality_results` (all rows; those that are no failed warning are passed over).
-    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `hosts`: names of addresses. `asked_by`: whom owners answer
+    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `login_rows`: see failed_logins.py. `hosts`: names of addresses. `asked_by`: whom owners answer
     to; `planned_for`: when the brokers are to change. `cluster_name` is what people call the cluster; its id, if nothing else.
 
     Raises ClientCountDiffers, and what `client_verdicts` raises."""
@@ -122,6 +130,13 @@ def build_report(
         _connections(asked.connections_counted_only, is_named=True),
         sum(each.as_before for each in programs if each.outcome == "breaks_latent"),
     )
+    logins = failed_logins.failed_logins(
+        (row for row in login_rows if not asked.evidence_until or row["observed_at"] <= asked.evidence_until),
+        clients,
+        hosts,
+    )
+    if locked_out := failed_logins.sentence(logins):
+        phrases = (*phrases, Phrase(f" {locked_out}"))
     to_make = changes(programs)
     compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)
     return UpgradeReport(
@@ -148,6 +163,7 @@ def build_report(
         software=_software(clients),
         applications=programs,
         clients=clients,
+        failed_logins=logins,
         two_steps=two_steps,
         mixed_window=None if two_steps else mixed_and_rollback.mixed_window(programs, *releases),
         way_back=None if back or two_steps else mixed_and_rollback.rollback(programs, asked.from_release),

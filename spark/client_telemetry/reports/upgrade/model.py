@@ -456,6 +456,24 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class FailedLogin:
+    """Logins that brokers refused, of one address, principal, mechanism and reason. Null = the broker does not say."""
+
+    client_address: str | None
+    host: str | None
+    principal: str | None
+    sasl_mechanism: str | None
+    reason: str | None
+    count: int
+    first_at: datetime
+    last_at: datetime
+    owner: str | None
+    """Of all clients that were seen from the address, if it is one."""
+    has_other_clients: bool
+    """Whether clients that do log in were seen from the address."""
+
+
+@dataclass(frozen=True)
 class UpgradeReport:
     schema_version: int
     question: Question
@@ -497,6 +515,8 @@ class UpgradeReport:
     """By outcome, then owner, software and client id of the worst client."""
     clients: tuple[ClientVerdict, ...]
     """By outcome, then owner, software and client id."""
+    failed_logins: tuple[FailedLogin, ...]
+    """Most frequent first."""
     two_steps: str | None
     """That the brokers get there in two upgrades, and what to ask of each; null = one rolling upgrade or rollback does. Then
     nothing is said of the time while brokers differ and of the way back: each of the two has its own."""

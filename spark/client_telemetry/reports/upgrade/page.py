@@ -27,6 +27,7 @@ from client_telemetry.reports.outcomes import (
     outcome,
 )
 from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, wording
+from client_telemetry.reports.upgrade.failed_logins import login_in_words
 from client_telemetry.reports.upgrade.model import (
     CONFIDENCE_MEANINGS,
     STEPS,
@@ -330,6 +331,7 @@ def _template() -> Template:
         "related_software": _related_software,
         "needs_more": changes.needs_more,
         "inferred": lambda change: changes.inferred(change, change.applications),
+        "failed_login": login_in_words,
         "mail": lambda stake, report, theirs, compact: mail(report, stake, theirs, subject_only=compact),
         "period": lambda pair: period(*pair),
     }

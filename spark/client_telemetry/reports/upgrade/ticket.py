@@ -10,7 +10,7 @@ from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.outcomes import SAFE_SO_FAR, SAFE_SO_FAR_MEANING, split_safe
-from client_telemetry.reports.upgrade import wording
+from client_telemetry.reports.upgrade import failed_logins, wording
 from client_telemetry.reports.upgrade.changes import (
     NO_CHANGE,
     by_candidate,
@@ -26,6 +26,7 @@ from client_telemetry.reports.upgrade.model import (
     Change,
     ClientVerdict,
     Edit,
+    FailedLogin,
     OwnerStake,
     Section,
     UpgradeReport,
@@ -112,6 +113,7 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
         *_changes(report.changes, most),
         *comparison(report),
         *_owner_table(report, most),
+        *_failed_logins(report.failed_logins, most),
     ]
     for section in report.sections:
         lines += _report_section(section, most)
@@ -169,6 +171,8 @@ def _owner_ticket(
     for place, (fix, group) in enumerate(_by_change(report, stake, broken), start=1):
         lines += _change_section(place, fix, group, most, asker)
     lines += [*_lists_of_the_owner(applications, most), *_on_other_releases(broken)]
+    if stake.owner is not None:
+        lines += _failed_logins([login for login in report.failed_logins if login.owner == stake.owner], most)
     if any(_certainty(each) != "none" for each in broken):
         lines += ["## How to check that it worked", "", *_checks(broken, asker), ""]
     lines += [
@@ -405,6 +409,19 @@ def _lists_of_the_owner(applications: Sequence[Application], most: int) -> list[
         heads = UNJUDGED if section.key in ("insufficient_evidence", "open_questions") else COLUMNS
         lines += [f"## {section.heading}", "", *_table(section.applications, heads[1:], most), ""]
     return lines
+
+
+def _failed_logins(logins: Sequence[FailedLogin], most: int) -> list[str]:
+    if not logins:
+        return []
+    lines = [
+        "## Cannot log in today",
+        "",
+        *bullets(prose(failed_logins.login_in_words(login)) for login in logins[:most]),
+    ]
+    if len(logins) > most:
+        lines += [f"- {len(logins) - most:,} more in report.json."]
+    return [*lines, ""]
 
 
 def _more(count: int, most: int, file: str = "clients.csv") -> list[str]:
