@@ -36,6 +36,9 @@ class StillWritten(ValueError):
     """A file changed during its conversion. Nothing was kept; another attempt takes all of it or leaves it out."""
 
 
+Opened = Callable[[LogFile, CutOff], AbstractContextManager[BinaryIO]]
+
+
 @dataclass(frozen=True)
 class Form:
     """How the messages of a source's files follow each other. `ends`: creates a reader that finds their ends.
@@ -45,7 +48,7 @@ class Form:
 
     ends: Callable[[], MessageEnds]
     is_whole: Callable[[bytes], bool]
-    opened: Callable[[LogFile, CutOff], AbstractContextManager[BinaryIO]] = opened
+    opened: Opened = opened
 
 
 class _Taken(NamedTuple):

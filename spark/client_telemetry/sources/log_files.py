@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, open_decompressed
-from client_telemetry.sources.log_text import open_text
+from client_telemetry.sources.log_text import open_objects, open_text
 from client_telemetry.sources.stored_file import NoSuchLocation, StoredFile, find_files, without_secrets
 
 MAX_LINE_BYTES = 16 * 2**20
@@ -113,6 +113,13 @@ def opened_text(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
     """The same of the lines in the file: `start` and `end` count their bytes."""
     with log.file.open() as stored:
         yield _part(open_text(open_decompressed(stored, cut)), log)
+
+
+@contextmanager
+def opened_objects(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
+    """The same of the JSON objects in the file, one a line."""
+    with log.file.open() as stored:
+        yield _part(open_objects(open_decompressed(stored, cut)), log)
 
 
 def _part(file: BinaryIO, log: LogFile) -> BinaryIO:

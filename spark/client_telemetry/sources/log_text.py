@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
 import orjson
@@ -68,7 +68,7 @@ def open_text(file: BinaryIO) -> BinaryIO:
         file.read(len(codecs.BOM_UTF8))
         return open_text(file if file.seekable() else as_file((), file))
     if _is_document(head):
-        return _joined_if_cut(as_file(_records_of_documents(file)))
+        return _joined_if_cut(as_file(_records_of_documents(file, _records)))
     delimiter = _delimiter(head)
     if delimiter is not None:
         return as_file(_records_of_csv(file, delimiter))
@@ -157,9 +157,38 @@ def _records(value: object, context: dict[str, Any]) -> Iterator[dict[str, Any]]
                 yield from _records(item, {**context, **scalars, **labels})
 
 
-def _records_of_documents(file: BinaryIO) -> Iterator[bytes]:
+def open_objects(file: BinaryIO) -> BinaryIO:
+    """JSON objects, one a line, of a file (decompressed) that has them in any form: over several lines, in arrays,
+    without line feeds between them.
+    """
+    head, file = _peeked(file)
+    begin = head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    first_line, has_end, _ = begin.partition("\n")
+    if begin[:1] not in ("{", "[") or (not has_end and len(head) == _HEAD_BYTES):
+        return file
+    try:
+        value, end = _DECODER.raw_decode(first_line)
+    except ValueError:
+        is_several_lines = re.fullmatch(r"[\[{\s]*(?:\"\w+\"\s*:\s*[\[{]*\s*)?", first_line) is not None
+        return as_file(_records_of_documents(file, _objects)) if is_several_lines else file
+    if isinstance(value, dict) and not first_line[end:].strip():
+        return file
+    return as_file(_records_of_documents(file, _objects))
+
+
+def _objects(value: object, context: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _objects(item, context)
+
+
+def _records_of_documents(
+    file: BinaryIO, records: Callable[[object, dict[str, Any]], Iterator[dict[str, Any]]]
+) -> Iterator[bytes]:
     """A JSON object a line for each record; what is not JSON comes out as it is, to the end of its line."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     text, at, is_end, step = "", 0, False, BLOCK_BYTES
     while True:
         while at < len(text) and text[at] in " \t\r\n,":
@@ -180,7 +209,7 @@ def _records_of_documents(file: BinaryIO) -> Iterator[bytes]:
             at = line_end
             continue
         if isinstance(value, dict | list):
-            for record in _records(value, {}):
+            for record in records(value, {}):
                 yield orjson.dumps(record) + b"\n"
         at, step = end, BLOCK_BYTES
 

@@ -7,7 +7,7 @@ from client_telemetry.sources.adapter import Conversion, Source, cut_files
 from client_telemetry.sources.arrivals import Form
 from client_telemetry.sources.dump_root import DumpRoot
 from client_telemetry.sources.log_files import LogFile
-from client_telemetry.sources.otlp.conversion import convert
+from client_telemetry.sources.otlp.conversion import Converted, convert
 from client_telemetry.sources.otlp.files import FORMATS, form
 from client_telemetry.sources.staged import Staged
 
@@ -38,4 +38,22 @@ class OtlpAdapter:
             "converted_pushes": converted.pushes,
             "converted_unreadable": converted.unreadable.total(),
         }
-        return Conversion(message, counts, cut_files(converted.cut))
+        nothing_read = _reason_for_nothing(converted, source.format)
+        return Conversion(message, counts, cut_files(converted.cut), nothing_read=nothing_read)
+
+
+def _reason_for_nothing(converted: Converted, format_: str) -> str:
+    """Why there is not a single push; empty if there is one."""
+    if converted.pushes:
+        return ""
+    if converted.unreadable:
+        reason, count = converted.unreadable.most_common(1)[0]
+        return (
+            f"nothing was read: {count:,} messages cannot be read as {format_}: {reason}; the formats are "
+            f"{', '.join(FORMATS)}"
+        )
+    if converted.other_clusters:
+        return f"nothing was read: all {converted.other_clusters:,} resources name another cluster"
+    if converted.other_signals:
+        return f"nothing was read: all {converted.other_signals:,} messages are logs or traces, not metrics"
+    return f"nothing was read: {converted.messages:,} messages in {converted.files:,} files have no metrics"

@@ -4,7 +4,7 @@
 |---|---|
 | `collector_proto` | Collector's file exporter, `format: proto`: `{ uint32 big-endian length, MetricsData }*`, maybe one zstd stream |
 | `collector_proto_zstd` | the same with `compression: zstd` without the gate exporter.file.nativeCompression: each message is compressed |
-| `collector_json` | file or S3 exporter, `format: json`: one object of OTLP/JSON a line, maybe one zstd or gzip stream |
+| `collector_json` | file or S3 exporter, `format: json`: objects of OTLP/JSON, one a line or in any other form, maybe one zstd or gzip stream |
 | `collector_json_zstd` | as `collector_proto_zstd`, with OTLP/JSON in each message |
 | `otlp_proto` | S3 exporter, `marshaler: otlp_proto`: a file is one message, maybe gzip |
 | `metric_stream` | CloudWatch metric streams: `{ varint length, ExportMetricsServiceRequest }*` |
@@ -23,9 +23,9 @@ from google.protobuf.message import DecodeError
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
 from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES
-from client_telemetry.sources.arrivals import Form
+from client_telemetry.sources.arrivals import Form, Opened
 from client_telemetry.sources.compression import CutOff
-from client_telemetry.sources.log_files import LogFile, opened
+from client_telemetry.sources.log_files import LogFile, opened, opened_objects
 from client_telemetry.sources.message_ends import FrameEnds, LineEnds, MessageEnds, OnlyEnd
 
 MAX_MESSAGE_BYTES = 64 * 2**20
@@ -50,7 +50,7 @@ class Message(NamedTuple):
 def messages(log: LogFile, format_: str, cut: CutOff) -> Iterator[Message]:
     """The messages in the part of a file to read. If it is damaged or ends early the rest is one message with an error."""
     layout = FORMATS[format_]
-    with opened(log, cut) as file:
+    with layout.opened(log, cut) as file:
         for at, data, error in layout.split(file):
             offset = log.start + at
             if error is not None:
@@ -77,7 +77,7 @@ def form(format_: str) -> Form:
             return False
         return True
 
-    return Form(layout.ends, is_whole)
+    return Form(layout.ends, is_whole, layout.opened)
 
 
 _Split = Callable[[BinaryIO], Iterator[tuple[int, bytes, str | None]]]
@@ -155,21 +155,32 @@ def _json(data: bytes) -> MetricsData | None:
         raise NotMetrics(f"not JSON: {error}") from None
     if not isinstance(fields, dict):
         raise NotMetrics("not a JSON object")
-    if "resourceMetrics" not in fields:
+    if "resourceMetrics" not in fields and "resource_metrics" not in fields:
         if "resourceLogs" in fields or "resourceSpans" in fields:
             return None
         raise NotMetrics("no resourceMetrics in it")
     try:
-        return json_format.ParseDict(_without_exemplars(fields), MetricsData(), ignore_unknown_fields=True)
+        return json_format.ParseDict(_as_now(fields), MetricsData(), ignore_unknown_fields=True)
     except json_format.ParseError as error:
         raise NotMetrics(f"not OTLP/JSON: {error}") from None
 
 
-def _without_exemplars(value: Any) -> Any:
-    """OTLP/JSON has trace and span ids in hexadecimal where protobuf's JSON has base64; exemplars are not read."""
+_OLD_NAMES = {
+    "instrumentationLibraryMetrics": "scopeMetrics",
+    "instrumentation_library_metrics": "scopeMetrics",
+    "instrumentationLibrary": "scope",
+    "instrumentation_library": "scope",
+}
+"""Names of fields until opentelemetry-proto 0.14 (Collector 0.59); the fields are the same."""
+
+
+def _as_now(value: Any) -> Any:
+    """With today's names of fields, and without exemplars: OTLP/JSON has trace and span ids in hexadecimal where
+    protobuf's JSON has base64, and exemplars are not read.
+    """
     if isinstance(value, dict):
-        return {key: _without_exemplars(item) for key, item in value.items() if key != "exemplars"}
-    return [_without_exemplars(item) for item in value] if isinstance(value, list) else value
+        return {_OLD_NAMES.get(key, key): _as_now(item) for key, item in value.items() if key != "exemplars"}
+    return [_as_now(item) for item in value] if isinstance(value, list) else value
 
 
 def _zstd_then(parse: Callable[[bytes], MetricsData | None]) -> Callable[[bytes], MetricsData | None]:
@@ -189,6 +200,7 @@ class _Format(NamedTuple):
     split: _Split
     parse: Callable[[bytes], MetricsData | None]
     ends: Callable[[], MessageEnds]
+    opened: Opened = opened
 
 
 def _frame_ends() -> FrameEnds:
@@ -202,7 +214,7 @@ def _varint_frame_ends() -> FrameEnds:
 FORMATS = {
     "collector_proto": _Format(_framed, _proto, _frame_ends),
     "collector_proto_zstd": _Format(_framed, _zstd_then(_proto), _frame_ends),
-    "collector_json": _Format(_lines, _json, LineEnds),
+    "collector_json": _Format(_lines, _json, LineEnds, opened_objects),
     "collector_json_zstd": _Format(_framed, _zstd_then(_json), _frame_ends),
     "otlp_proto": _Format(_whole, _proto, OnlyEnd),
     "metric_stream": _Format(_varint_framed, _proto, _varint_frame_ends),

@@ -50,7 +50,7 @@ _PREFIXES = tuple(
         # syslog, RFC 5424
         rf"^<\d+>1 (?P<time>{_ISO}) (?P<label>\S+) \S+ \S+ \S+ (?:-|(?:\[[^\]]*\])+) ?",
         # syslog, RFC 3164 and rsyslog's own; journalctl
-        rf"^(?:<\d+>)?(?:[A-Z][a-z]{{2}} )?(?P<time>{_RFC_3164}|{_ISO}(?: [A-Z]{{3,5}})?|\d{{10}}\.\d+) (?P<label>[\w.-]+) {_TAG}",
+        rf"^(?:<\d+>)?(?:[A-Z][a-z]{{2}} )?(?P<time>{_RFC_3164}|{_ISO}(?: (?!{_LEVEL})[A-Z]{{3,5}})?|\d{{10}}\.\d+) (?!{_LEVEL}\b)(?P<label>[\w.-]+) {_TAG}",
         # Heroku-like and Vector's text: a time, then a JSON object
         rf"^(?P<time>{_ISO}) (?=\{{)",
     )

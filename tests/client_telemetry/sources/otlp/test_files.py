@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from client_telemetry.cli import convert
 from client_telemetry.otlp.reference import decode
 from client_telemetry.raw.envelopes import parse_client_push
 from client_telemetry.raw.errors import UnreadableSource
@@ -72,8 +71,8 @@ def test_metric_streams_and_one_message_per_object(tmp_path):
 
 def _convert(folder: Path, format_: str, *files: Path) -> tuple[list, list[UnreadableSource]]:
     raw = folder / "raw"
-    arguments = [format_, f"--cluster={CLUSTER}", f"--raw={raw}", *map(str, files)]
-    assert convert.main(arguments) == 0
+    done = convert_new(Source(format_, tuple(map(str, files))), CLUSTER, raw, timedelta(0))
+    print(done.message)
     return _dumped(raw)
 
 
