@@ -233,8 +233,8 @@ def _delimiter(head: bytes) -> str | None:
 
 def _records_of_csv(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
     csv.field_size_limit(max(csv.field_size_limit(), _MAX_JOINED_BYTES))
-    text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
-    rows = csv.reader(text, delimiter=delimiter)
+    lines = iter(lambda: file.readline(_MAX_JOINED_BYTES), b"")
+    rows = csv.reader((line.decode("utf-8", "replace") for line in lines), delimiter=delimiter)
     names = next(rows, [])
     while True:
         try:

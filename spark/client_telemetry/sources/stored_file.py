@@ -62,10 +62,12 @@ class StoredFile:
         return self.location if self.files else f"{Path(archive).resolve()}{mark}{member}"
 
     def open(self) -> BinaryIO:
-        member = self.location.partition(_MEMBER)[2]
-        if member:
-            return zipfile.ZipFile(self._open_stored()).open(member)  # type: ignore[return-value]
-        return self._open_stored()
+        archive, _, member = self.location.partition(_MEMBER)
+        if not member:
+            return self._open_stored()
+        # A closed archive closes its file when its last member is closed, if it opened the file itself.
+        with zipfile.ZipFile(archive if self.files is None else self._open_stored()) as files:
+            return files.open(member)  # type: ignore[return-value]
 
     def _open_stored(self) -> BinaryIO:
         if self.files is None:
