@@ -237,6 +237,13 @@ def test_the_same_numbers_in_every_wrapping_layout_time_and_compression(tmp_path
         assert (case, numbers(path, tmp_path / str(number))) == (case, expected)
 
 
+def test_the_table_of_the_docs_names_each_wrapping_that_is_tested():
+    text = (Path(__file__).parents[4] / "docs/sources.md").read_text()
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| ") and line.count("|") == 4]
+    named = {name.strip() for row in rows for name in row[2].split(";")}
+    assert set(WRAPPINGS) <= named
+
+
 def test_there_are_enough_combinations():
     assert len(COMBINATIONS) >= 400
 
