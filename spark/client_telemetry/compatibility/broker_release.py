@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
-from client_telemetry.compatibility import apis, knowledge, releases, served
+from client_telemetry.compatibility import apis, features, knowledge, releases, served
 
 NEEDS_A_PLUGIN = {"GetTelemetrySubscriptions", "PushTelemetry"}
 """Advertised only with a client telemetry plugin (KIP-714)."""
@@ -159,7 +159,39 @@ def rewritten(of_jar: Release) -> dict[str, str]:
     return {
         releases.FILE: _text(releases.COLUMNS, [cells_by_release[release] for release in in_order]),
         served.FILE: _text(served.COLUMNS, rows),
-    }
+    } | _extended_features(of_jar)
+
+
+def _extended_features(of_jar: Release) -> dict[str, str]:
+    """The files about feature levels with the ranges that end at the patch release before extended to this one: file name ->
+    text. Empty unless the jar shows that this release serves just what that one does: patch releases bring no feature
+    levels (KIP-584; MetadataVersion gets new levels in x.y.0 only), and what a jar does not show is not assumed of a new
+    line.
+    """
+    before = _patch_before(of_jar.release)
+    if before is None or shipped(before) != tuple(sorted(_for_clients(of_jar.rows))):
+        return {}
+    texts = {}
+    for file, columns in (
+        (features.FILE, features.COLUMNS),
+        (features.APIS_FILE, features.APIS_COLUMNS),
+    ):
+        end = columns.index("release_to")
+        rows = [
+            [*cells[:end], of_jar.release if cells[end] == before else cells[end], *cells[end + 1 :]]
+            for _, cells in knowledge.rows(file, columns)
+        ]
+        texts[file] = _text(columns, rows)
+    return texts
+
+
+def _patch_before(release: str) -> str | None:
+    """The newest known older patch release of the same line; None if there is none."""
+    line, number = releases.line(release), releases.parse(release)
+    older = [
+        each for each in releases.known() if releases.line(each) == line and releases.parse(each) < number
+    ]
+    return older[-1] if older else None
 
 
 def _text(columns: tuple[str, ...], rows: list[list[str]]) -> str:
@@ -181,9 +213,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         of_jar = read_jar(args.jar)
         if not args.check:
-            for file, text in rewritten(of_jar).items():
+            texts = rewritten(of_jar)
+            for file, text in texts.items():
                 Path(str(files(knowledge) / file)).write_text(text, encoding="utf-8", newline="")
             print(f"{len(_for_clients(of_jar.rows))} APIs of {of_jar.release} written")
+            if features.FILE not in texts and of_jar.release not in features.supported():
+                print(
+                    f"its feature levels are not known: add them to {features.FILE}. Until then, request versions that wait for a "
+                    "feature level count as accepted"
+                )
             return 0
     except (UnusableJar, releases.UnusableRelease) as error:
         print(error, file=sys.stderr)

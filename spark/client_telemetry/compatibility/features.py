@@ -91,7 +91,9 @@ def _gates() -> dict[str, tuple[Gate, ...]]:
         if gate.min_version > gate.max_version or not source:
             raise DamagedKnowledge(APIS_FILE, line, "versions are a range, and a source is required")
         for release in sorted(_between(APIS_FILE, line, first, last), key=releases.parse):
-            levels = supported().get(release, {}).get(feature)
+            if release not in supported():
+                continue  # a release of which only the request versions are known yet
+            levels = supported()[release].get(feature)
             if levels is None or not levels.min < gate.level <= levels.max:
                 raise DamagedKnowledge(
                     APIS_FILE, line, f"{feature} {level} is not a level above the lowest of {release}"

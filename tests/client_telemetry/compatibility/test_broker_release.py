@@ -1,6 +1,10 @@
 """Reading a kafka-clients jar: made-up ones, and the published one that `make test` fetches."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 from zipfile import ZipFile
@@ -158,3 +162,48 @@ def test_a_range_without_versions_or_listener_is_no_row(tmp_path):
     assert not read(tmp_path, {"name": "FetchRequest", "validVersions": "0-1", "listeners": ["broker"]})
     (row,) = read(tmp_path, definition(1, "Fetch", "4-17", ("zkBroker", "controller")))
     assert row == Row(1, "Fetch", 4, 17, 4, 17, "", "")
+
+
+def with_version(jar: Path, version: str, copy: Path) -> Path:
+    """The published jar as if it were another release."""
+    with ZipFile(jar) as published, ZipFile(copy, "w") as renamed:
+        for name in published.namelist():
+            if name == "kafka/kafka-version.properties":
+                renamed.writestr(name, f"commitId=1\nversion={version}\n")
+            elif name.endswith((".json", "ApiKeys.class")):
+                renamed.writestr(name, published.read(name))
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("release", "features_known"), [("4.0.9", True), ("4.9.0", False)], ids=["patch", "new line"]
+)
+def test_every_question_is_answered_after_a_release_was_added(
+    tmp_path, kafka_clients_jar, release, features_known
+):
+    """In a copy of the package: the command that docs/knowledge-base.md has, then questions about old releases and this one."""
+    package = tmp_path / "client_telemetry"
+    shutil.copytree(
+        Path(str(files("client_telemetry"))), package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+
+    def run(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", f"client_telemetry.compatibility{module}", *map(str, arguments)]
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+
+    jar = with_version(kafka_clients_jar, release, tmp_path / "k.jar")
+    added = run(".broker_release", "--jar", jar)
+    assert added.returncode == 0, added.stderr
+    assert ("its feature levels are not known" in added.stdout) is not features_known
+    clients = tmp_path / "clients.csv"
+    clients.write_text(
+        "client,client_software_name,client_software_version,api_uses,security_protocol\n"
+        "old,,,Produce:2 Metadata:1,PLAINTEXT\n"
+        "new,,,Produce:9 Metadata:9,PLAINTEXT\n"
+    )
+    for source, target in (("3.9.1", "4.0.0"), ("3.9.1", release), ("4.0.0", release), (release, "4.0.0")):
+        verdicts = tmp_path / "verdicts.csv"
+        asked = run("", "--from", source, "--to", target, "--input", clients, "--output", verdicts)
+        assert asked.returncode == 0, asked.stderr
+        assert "old,breaks," in verdicts.read_text() and "new,safe," in verdicts.read_text()
