@@ -132,6 +132,12 @@ class LineReader:
             at = line.find(TRACE_MARK)
             if at < 0:
                 return None
+        if (
+            line[:1] == b"[" and line[24:26] == b"] " and at < 40 and line[at : at + 1] == b"C"
+        ):  # as Kafka ships it
+            nanos = self.nanos_of(line)
+            if nanos is not None:
+                return Line(nanos, "", line[at:].decode("utf-8", "replace"))
         text = line.decode("utf-8", "replace")
         wrapped = self._unwrapped(text) if text[:1] == "{" else _Text(text)
         mark = _mark_in(wrapped.text) if wrapped.text[:1] != "{" else -1
