@@ -177,7 +177,7 @@ class _Reading:
         self._folders, self._zone, self._report = folders, zone, report
         self._evidence = Evidence("", [], [], [], [], [], _SHORTEST_SLOT_SECONDS, False, False)
         self._slots = _Slots(_SHORTEST_SLOT_SECONDS, _SHORTEST_SLOT_SECONDS, float("inf"))
-        self._logins: dict[tuple[str, str, int, float], FailedLogin] = {}
+        self._logins: dict[tuple[str, str, str, float], FailedLogin] = {}
         self._unnamed: dict[tuple[str, str, int, int, float], UnnamedRefusal] = {}
 
     def evidence(self) -> Evidence:
@@ -349,7 +349,7 @@ class _Reading:
         )
 
     def _add_login(self, span: _Span, login: LoginFailure) -> None:
-        key = login.address, span.incarnation, hash(login.mechanism), self._slot(login.at)
+        key = login.address, span.incarnation, login.mechanism or "", self._slot(login.at)
         before = self._logins.get(key)
         first = before.first if before else login.at
         count = before.connections if before else 0

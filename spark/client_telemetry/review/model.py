@@ -8,7 +8,7 @@ from client_telemetry.review import outcome
 from client_telemetry.review.activity import FailedLogin
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import Upgrade
-from client_telemetry.review.prediction import Prediction
+from client_telemetry.review.prediction import AS_SAFE, NOT_TRIGGERED, UNEXPECTED, Prediction
 from client_telemetry.review.rule_records import RuleRecord
 
 
@@ -52,7 +52,18 @@ class ReviewedClient:
     def is_down(self) -> bool:
         """Whether it fails at the end of the records, whatever caused it and whenever that began."""
         last = self.last_outcome
+        if last.outcome == outcome.CHANGED:
+            return last.kind == outcome.WORSE
         return last.outcome in (outcome.FAILING, outcome.FAILING_BEFORE) and last.kind != outcome.WORKS_AGAIN
+
+    @property
+    def fix(self) -> str:
+        """Of what was predicted. Empty where nothing was, and where it fails otherwise than predicted: that fix would not
+        help."""
+        if self.prediction is None or self.comparison == AS_SAFE:
+            return ""
+        is_other = self.is_failing and self.comparison in (UNEXPECTED, NOT_TRIGGERED)
+        return "" if is_other else self.prediction.fix
 
     @property
     def failed(self) -> Outcome | None:

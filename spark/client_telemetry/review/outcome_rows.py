@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from client_telemetry.review import prediction
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import Phase, Upgrade
@@ -63,7 +62,7 @@ def _row(client: ReviewedClient, happened: Outcome, phase: Phase, review: RowsOf
         "rates": [
             {"function": name, "before": before, "after": after} for name, before, after in happened.rates
         ],
-        "fix": (foreseen.fix or None) if foreseen and client.comparison != prediction.AS_SAFE else None,
+        "fix": client.fix or None,
         "owner": client.owner,
         "owner_contact": client.owner_contact,
         "reviewed_at": review.reviewed_at,

@@ -99,6 +99,40 @@ def test_one_application_needs_action_and_two_need_it() -> None:
     assert "\n1 of 1 application needs action now.\n" in text
 
 
+def test_other_software_that_fails_since_is_down() -> None:
+    made = report()
+    (refused,) = (each for each in made.review.clients if each.client_id == "orders-refused")
+    for word, kind, is_down in (
+        (outcome.FAILING_BEFORE, outcome.STUCK, True),
+        (outcome.FAILING_BEFORE, outcome.WORKS_AGAIN, False),
+        (outcome.CHANGED, outcome.WORSE, True),
+        (outcome.CHANGED, outcome.FIXED, False),
+    ):
+        client = replace(refused, outcomes=(outcome.Outcome(phases.FINALIZED, word, kind),))
+        one = replace(made, review=replace(made.review, clients=(client,)))
+        (text,) = owner_packs(one).values()
+        assert ("1 of 1 application needs action now." in text) == is_down, (word, kind)
+        assert ("1 application is down" in one.sentence) == is_down, (word, kind)
+        is_before = is_down and word == outcome.FAILING_BEFORE
+        assert ("(before the upgrade already)" in one.sentence) == is_before, (word, kind)
+
+
+def test_who_fails_otherwise_than_predicted_does_not_get_the_fix() -> None:
+    made = report()
+    (refused,) = (each for each in made.review.clients if each.client_id == "orders-refused")
+    for comparison, is_given in (
+        (prediction.HAPPENED, True),
+        (prediction.UNEXPECTED, False),
+        (prediction.NOT_TRIGGERED, False),
+    ):
+        client = replace(refused, comparison=comparison)
+        one = replace(made, review=replace(made.review, clients=(client,)))
+        assert client.prediction is not None and client.prediction.fix
+        rows = json.loads("".join(files(one)["review.json"]))["clients"]
+        assert [bool(row["fix"]) for row in rows] == [is_given] * len(rows), comparison
+        assert (client.fix == client.prediction.fix) == is_given
+
+
 def test_text_that_clients_choose_stays_in_its_cell() -> None:
     text = owner_packs(report())["owners/orders-team/review.md"]
     rows = [line for line in text.splitlines() if line.startswith("|")]

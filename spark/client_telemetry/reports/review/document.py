@@ -9,7 +9,6 @@ from client_telemetry.compatibility import apis
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.review.report import SCHEMA_VERSION, ReviewReport, moment
 from client_telemetry.reports.spreadsheet import csv_lines, with_mark
-from client_telemetry.review import prediction
 from client_telemetry.review.metric_changes import MetricChange, row
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
@@ -226,7 +225,7 @@ def _row(client: ReviewedClient, happened: Outcome) -> dict[str, Any]:
         "lost": list(happened.lost),
         "apis": [apis.name(key) for key in happened.api_keys],
         "reasons": list(happened.reasons),
-        "fix": foreseen.fix if foreseen is not None and client.comparison != prediction.AS_SAFE else "",
+        "fix": client.fix,
         "rates": [
             {"function": name, "before": round(before, 2), "after": round(after, 2)}
             for name, before, after in happened.rates

@@ -126,17 +126,12 @@ def _whose(group: Group) -> str:
     return group.owner or f"{group.software_name} {group.software_version}".strip()
 
 
-def _fix(client: ReviewedClient) -> str:
-    return client.prediction.fix if client.prediction is not None else ""
-
-
 @cache
 def _template() -> Template:
     filters: dict[str, object] = {
         "moment": moment,
         "software_of": _software,
         "applications_of": reports.applications_of,
-        "fix_of": _fix,
         "change_of_fix": changes.of_fix,
         "by_candidate": changes.by_candidate,
         "for_any_other": changes.for_any_other,

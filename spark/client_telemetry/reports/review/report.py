@@ -124,10 +124,12 @@ def sentence(review: Review, cluster_name: str) -> str:
 def _down(review: Review) -> str:
     """What is down now, whoever caused it: `12 applications are down (11 of them before the upgrade already); `. Empty if none
     is."""
-    down = applications.keys(act_now(review))
+    clients = act_now(review)
+    down = applications.keys(clients)
     if not down:
         return ""
-    caused_before = len(down - applications.keys(client for client in review.clients if client.is_failing))
+    since = [client for client in clients if client.last_outcome.outcome != outcome.FAILING_BEFORE]
+    caused_before = len(down - applications.keys(since))
     whole = caused_before == len(down)
     which = (
         f" ({'all' if whole else f'{caused_before:,}'} of them before the upgrade already)"

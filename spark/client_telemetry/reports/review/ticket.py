@@ -54,7 +54,6 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
     for client in ordered[:ROWS]:
         last = client.last_outcome
         since = moment(last.since)
-        foreseen = client.prediction
         lines.append(
             row(
                 (
@@ -63,7 +62,7 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
                     f"{since:%Y-%m-%d %H:%M}" if since else "",
                     "; ".join(prose(reason) for reason in last.reasons),
                     prose(predicted(client)),
-                    prose(foreseen.fix) if foreseen and client.comparison != prediction.AS_SAFE else "",
+                    prose(client.fix),
                 )
             )
         )
