@@ -109,8 +109,12 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
     identity, evidence = case.identity, case.evidence
     if identity is not None and not case.contradiction:
         return issue.library == identity.library and (
-            identity.version is None
-            or (not identity.version_decides and issue.version_from <= identity.version <= issue.version_to)
+            (identity.version is None and not _sends_too_little(case, issue))
+            or (
+                identity.version is not None
+                and not identity.version_decides
+                and issue.version_from <= identity.version <= issue.version_to
+            )
         )
     by_code = issue.condition_test.is_about_code and issue.api_key in case.uses
     if not by_code and not (issue.condition_test.is_about_login and _may_log_in(evidence)):
@@ -131,6 +135,19 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
         and profile.since <= issue.version_to
         and issue.version_from <= profile.until
         for profile in profiles
+    )
+
+
+def _sends_too_little(case: Case, issue: KnownIssue) -> bool:
+    """Whether an issue about requests that a program builds itself is of versions that negotiate higher ones than this
+    client sends: it is older, or limits them, and then limits them on the target too.
+    """
+    return issue.condition_test.is_about_code and all(
+        inference.holds_back(profile, case.seen, case.source)
+        for profile in fingerprints.every_profile()
+        if profile.library == issue.library
+        and profile.since <= issue.version_to
+        and issue.version_from <= profile.until
     )
 
 
