@@ -27,7 +27,7 @@ from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
 from client_telemetry.compatibility.arguments import Arguments, day
-from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
+from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, add_fail_on, decide_by_report
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owner_hints import rule_hints
@@ -38,6 +38,7 @@ from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.stages import DAILY, UPGRADE_QUESTION, main_of
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.counted import counted
+from client_telemetry.reports.upgrade.answer import DEPRECATED_ONLY
 from client_telemetry.sources.log_files import NoLogs, find_logs
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,
@@ -47,6 +48,7 @@ from client_telemetry.sources.request_log.broker_releases import (
 )
 from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedFile, TwoClusters, survey
 from client_telemetry.sources.request_log.conversion import Converted, convert, surveyed_days
+from client_telemetry.sources.request_log.unread import reading_warnings, reasons_for_nothing
 
 BAD_ARGUMENTS = 2
 REPORT_ID = "from_request_logs"
@@ -160,13 +162,22 @@ def _report(args: argparse.Namespace) -> int:
         log_survey, releases, cluster_id, args.out / "raw", args.zone, _Progress("lines converted", total)
     )
     _tell_converted(converted, time.monotonic() - started)
-    page = _run_stages(args, surveyed_days(log_survey), cluster_id, release, target)
+    page = _run_stages(
+        args,
+        surveyed_days(log_survey),
+        cluster_id,
+        release,
+        target,
+        log_survey.is_deprecated_only,
+    )
     (args.out / UNFINISHED).unlink()
     report = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
     _say(f"{report['sentence']}\n{still_to_watch(report)}")
     code = 0
     if args.fail_on:
         code, decision = decide_by_report(report, args.fail_on)
+        if code == GO and log_survey.is_deprecated_only:
+            code, decision = CANNOT_TELL, f"cannot tell: {DEPRECATED_ONLY}"
         _say(decision)
     _say(f"Report: {page}")
     return code
@@ -204,9 +215,11 @@ def _check(log_survey: Survey) -> None:
             )
     if not log_survey.brokers:
         raise NothingInTheLogs(
-            "no entry of kafka.request.logger at DEBUG in these files: name those whose lines contain "
-            '"Completed request:", usually kafka-request.log'
+            reasons_for_nothing(log_survey)
+            or "no request of a client is in these logs, only what brokers log beside them"
         )
+    for warning in reading_warnings(log_survey):
+        _say(f"warning: {warning}")
 
 
 def _server_log(file: SurveyedFile) -> str:
@@ -254,7 +267,12 @@ def _tell_converted(converted: Converted, seconds: float) -> None:
 
 
 def _run_stages(
-    args: argparse.Namespace, days: Sequence[str], cluster_id: str, release: str, target: str
+    args: argparse.Namespace,
+    days: Sequence[str],
+    cluster_id: str,
+    release: str,
+    target: str,
+    deprecated_only: bool,
 ) -> Path:
     lake, results = f"--lake={args.out / 'lake'}", args.out / "results"
 
@@ -294,6 +312,7 @@ def _run_stages(
             report,
             f"--publish={args.out / 'published'}",
             *([f"--cluster-name={args.name}"] if args.name else []),
+            *(["--deprecated-only"] if deprecated_only else []),
             *_options(args, "hosts", "planned_for", "asked_by"),
         ],
     }

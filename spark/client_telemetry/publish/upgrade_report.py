@@ -72,6 +72,7 @@ def publish(stage: Stage) -> Outcome:
             cluster_name=args.cluster_name,
             asked_by=args.asked_by,
             planned_for=args.planned_for,
+            deprecated_only=args.deprecated_only,
         )
     reviews = f"upgrade_review/{folder_name(report.question.cluster_name)}"
     with collector_paused(), published_place(args.publish, "upgrade_impact", reviews) as place:
@@ -124,6 +125,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--hosts", help="file of addresses and host names, in the form of /etc/hosts")
     arguments.add_argument(
         "--asked-by", help="contact for owners' answers: a team, e-mail address or channel"
+    )
+    arguments.add_argument(
+        "--deprecated-only",
+        action="store_true",
+        help="the logs contain deprecated requests only (KAFKA-18272)",
     )
     arguments.add_argument("--planned-for", type=day, help="planned day of the upgrade")
     return run(arguments, publish, argv, starts_spark="never")

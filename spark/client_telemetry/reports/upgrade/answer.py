@@ -10,6 +10,11 @@ from client_telemetry.reports.upgrade.model import Phrase
 LONGEST_TRIGGER = 52
 """Characters. A longer trigger does not fit into the sentence; the client's row has it."""
 
+DEPRECATED_ONLY = (
+    "the logs are at INFO and contain deprecated requests only (KAFKA-18272): clients that sent none are missing, and so are "
+    "all other requests of those that did"
+)
+
 
 def answer(
     cluster: str,

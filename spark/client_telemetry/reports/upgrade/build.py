@@ -20,7 +20,7 @@ from client_telemetry.reports.upgrade import (
     release_comparison,
     release_notes,
 )
-from client_telemetry.reports.upgrade.answer import answer, text
+from client_telemetry.reports.upgrade.answer import DEPRECATED_ONLY, answer, text
 from client_telemetry.reports.upgrade.applications import applications, counts
 from client_telemetry.reports.upgrade.changes import changes, first_of
 from client_telemetry.reports.upgrade.client_profiles import client_profiles
@@ -89,12 +89,13 @@ def build_report(
     cluster_name: str | None = None,
     asked_by: str | None = None,
     planned_for: date | None = None,
+    deprecated_only: bool = False,
 ) -> UpgradeReport:
     """The report of one question. Arguments are rows as read from the tables, times with their zone:
     `question` of `upgrade_reports`; the others of `upgrade_verdicts`, `upgrade_findings`, `broker_hours`,
     `brokers` and `quality_results` (all rows; those that are no failed warning are passed over).
     `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `login_rows`: see failed_logins.py. `hosts`: names of addresses. `asked_by`: whom owners answer
-    to; `planned_for`: when the brokers are to change. `cluster_name` is what people call the cluster; its id, if nothing else.
+    to; `planned_for`: when the brokers are to change. `deprecated_only`: the evidence is a log of deprecated requests. `cluster_name` is what people call the cluster; its id, if nothing else.
 
     Raises ClientCountDiffers, and what `client_verdicts` raises."""
     asked = asked_question(question, cluster_name)
@@ -137,6 +138,8 @@ def build_report(
     )
     if locked_out := failed_logins.sentence(logins):
         phrases = (*phrases, Phrase(f" {locked_out}"))
+    if deprecated_only:
+        phrases = (*phrases, Phrase(f" Incomplete: {DEPRECATED_ONLY}."))
     to_make = changes(programs)
     compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)
     return UpgradeReport(
