@@ -16,6 +16,8 @@ LOG = CHECKOUT / "include/sample/request_logs/kafka-2.7.2-text.request.log.zst"
 RAW = CHECKOUT / "include/sample/fleet/raw"
 OBJECT = min(RAW.glob("v1/dataset=connections/**/hour=*/broker=*/*")).relative_to(RAW)
 PLACEHOLDERS = {
+    # The table of sources abbreviates this as `convert`, and names the files after it.
+    "--cluster ID --raw FOLDER": "--cluster <cluster id> --raw <folder> FILES",
     "DIR": "out",
     "FORMAT": "request_log",
     "FOLDER": "mine",
