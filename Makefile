@@ -12,6 +12,7 @@ SET_POOL = $(AIRFLOW) airflow pools set lake_writer $(LAKE_WRITERS) "Stages that
 KAFKA_CLIENTS := var/knowledge/kafka-clients-4.0.1.jar
 
 BIN := .venv/bin
+CLIENT_TELEMETRY := $(BIN)/client-telemetry
 AIRFLOW := include/airflow.sh
 STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
@@ -53,7 +54,7 @@ ask: install  ## ask an upgrade question of the local lake through Airflow: CLUS
 
 report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, HOSTS, NAME, OUT, PLANNED_FOR, ASKED_BY, FOLLOW=minutes, FAIL_ON=breaks
 	@test -n $(call quoted,$(LOGS)) && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
-	@$(INTERRUPTIBLE) $(BIN)/client-telemetry report --to=$(call quoted,$(TO)) --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) \
+	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) report --to=$(call quoted,$(TO)) --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) \
 	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
 	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(HOSTS),--hosts=$(call quoted,$(HOSTS))) $(if $(NAME),--name=$(call quoted,$(NAME))) \
 	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) \
@@ -63,7 +64,7 @@ review: install  ## what an upgrade did to each client: CLUSTER=fleet on the loc
 	@test -n "$(FROM)" && test -n "$(TO)" && test -n $(call quoted,$(LOGS)$(CLUSTER)) || \
 	    { echo "specify the upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> instead of CLUSTER" >&2; exit 2; }
 ifdef LOGS
-	@$(INTERRUPTIBLE) $(BIN)/client-telemetry review --from=$(call quoted,$(FROM)) --to=$(call quoted,$(TO)) --publish=$(call quoted,$(or $(OUT),var/published)) \
+	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) review --from=$(call quoted,$(FROM)) --to=$(call quoted,$(TO)) --publish=$(call quoted,$(or $(OUT),var/published)) \
 	    $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
 	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(NAME),--name=$(call quoted,$(NAME))) -- $(call quoted,$(LOGS)) $(END)
 else

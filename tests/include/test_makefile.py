@@ -43,7 +43,8 @@ ALONE = {name: value for name, value in os.environ.items() if not name.startswit
 )
 def test_a_setting_arrives_as_it_was_written(target, settings, odd):
     values = {name: f"/{name} {odd}" for name in settings}
-    command = ["make", "-s", "-o", "install", target, f"AIRFLOW={SAYS_ITS_ARGUMENTS}"]
+    stubs = [f"{name}={SAYS_ITS_ARGUMENTS}" for name in ("AIRFLOW", "CLIENT_TELEMETRY")]
+    command = ["make", "-s", "-o", "install", target, *stubs]
     command += [f"{name}={value}" for name, value in values.items()]
     printed = subprocess.run(command, cwd=CHECKOUT, env=ALONE, capture_output=True, text=True)
     assert (printed.returncode, printed.stderr) == (0, "")

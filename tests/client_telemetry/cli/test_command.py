@@ -151,7 +151,7 @@ def test_verdicts_of_a_list_from_a_bare_interpreter(tmp_path):
             3,
             "no-go: 1 client with the verdict breaks or degrades",
         ),
-        ([], [], 0, "go"),
+        ([], [], 4, "cannot tell: there is no client"),
     ],
 )
 def test_gate_of_a_report_without_applications(tmp_path, capsys, verdicts, options, code, last):
