@@ -1,11 +1,10 @@
 """### Client telemetry of one day
 
-Turns a day's broker dumps into tables: which clients were connected, and how (`client_connections`,
-`client_sessions`, `clients`), and what they pushed (`client_pushes`, `client_metrics`). **For each cluster**: *collect* (new
+Turns a day's broker dumps into tables: which clients were connected, and what they pushed. **For each cluster**: *collect* (new
 objects), *decode* (to rows), *sessionize*, *profile* (clients, owners), *publish* (the fleet page), *review* (broker upgrades).
-**By hand**: trigger it with a `day` (UTC; empty: the last complete day) and `clusters` (empty: all). Days can be
-reprocessed in any order; `again` also retries days with unreadable records. The next run picks up objects that are up to three
-days late. **When it fails** (other clusters continue), the log of *summary* says where, why and what to do; then clear the task."""
+**By hand**: trigger it with a `day` (UTC; empty: the last complete day) and `clusters` (empty: all), in any order; `again` also
+retries days with unreadable records. The next run picks up objects that are up to three days late. **When it fails** (other
+clusters continue), the log of *summary* says where, why and what to do; then clear the task."""
 
 from datetime import UTC, datetime
 

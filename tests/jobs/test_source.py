@@ -140,12 +140,8 @@ def test_files_of_a_collector_fill_the_tables_of_pushes_and_points(pipeline):
             {"format": "kafka", "files": ["/nowhere"]},
             "there is no format 'kafka'; there are request_log",
         ),
-        (
-            {"format": "request_log", "files": ["logs"], "release": "2.8.2"},
-            "no broker in these logs responds as 2.8.2 does",
-        ),
     ],
-    ids=["no files", "no format", "another release"],
+    ids=["no files", "no format"],
 )
 def test_a_source_that_cannot_be_used_is_refused_with_what_to_say(pipeline, monkeypatch, source, said):
     put(LOG, pipeline.folder / "logs", LOG.name)

@@ -232,7 +232,16 @@ def _delimiter(head: bytes) -> str | None:
 
 
 def _records_of_csv(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
-    csv.field_size_limit(max(csv.field_size_limit(), _MAX_JOINED_BYTES))
+    """The limit of a field is that of the process, so it is put back for other readers."""
+    before = csv.field_size_limit()
+    csv.field_size_limit(max(before, _MAX_JOINED_BYTES))
+    try:
+        yield from _json_of_rows(file, delimiter)
+    finally:
+        csv.field_size_limit(before)
+
+
+def _json_of_rows(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
     lines = iter(lambda: file.readline(_MAX_JOINED_BYTES), b"")
     rows = csv.reader((line.decode("utf-8", "replace") for line in lines), delimiter=delimiter)
     names = next(rows, [])
