@@ -64,7 +64,7 @@ def text() -> str:
 
 def _affected_versions(issue: KnownIssue) -> str:
     if issue.library == known_issues.ANY_LIBRARY:
-        return f"any that uses {apis.name(issue.api_key or 0)}"
+        return "any" if issue.api_key is None else f"any that uses {apis.name(issue.api_key)}"
     if issue.library == known_issues.UNKNOWN_LIBRARY:
         return "any that is not known"
     return f"{issue.library} {known_issues.versions_of(issue)}"
