@@ -33,7 +33,7 @@ from client_telemetry.sources.request_log.incarnations import (
     own_ranges,
 )
 from client_telemetry.sources.request_log.line_scan import SLOW, scan
-from client_telemetry.sources.request_log.log_line import MARK, TRACE_MARK, LineReader
+from client_telemetry.sources.request_log.log_line import MARK, LineReader, begins_entry
 from client_telemetry.sources.request_log.log_time import NO_TIME
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
@@ -504,7 +504,7 @@ class _LogReader:
         """A line in another layout, forwarded, damaged, or of another logger."""
         if not file.may_be_damaged and not file.entries:
             file.may_be_damaged = _LIKE_AN_ENTRY.search(line) is not None
-        if MARK not in line and TRACE_MARK not in line:
+        if not begins_entry(line):
             if server.is_notable(line):
                 for event in server.read(self._reader.read_other(line)):
                     _note(event, file)

@@ -35,7 +35,7 @@ from client_telemetry.sources.request_log.broker_survey import (
 from client_telemetry.sources.request_log.connection_watch import FORGOTTEN_AFTER_NANOS, ConnectionWatch
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
 from client_telemetry.sources.request_log.line_scan import scan
-from client_telemetry.sources.request_log.log_line import MARK, TRACE_MARK, LineReader
+from client_telemetry.sources.request_log.log_line import LineReader, begins_entry
 from client_telemetry.sources.request_log.open_incarnation import HOUR_NANOS, OpenIncarnation
 from client_telemetry.sources.request_log.request_entry import (
     PUSH_TELEMETRY,
@@ -391,7 +391,7 @@ class _Conversion:
         for log in logs:
             server, reader = ServerLines(), LineReader.of_file(log, self._zone, self._survey.year)
             for _, line in lines(log, CutOff()):
-                if MARK not in line and TRACE_MARK not in line and server.is_notable(line):
+                if not begins_entry(line) and server.is_notable(line):
                     yield from _counted(server.read(reader.read_other(line)))
             yield from _counted(server.end())
 
@@ -401,7 +401,7 @@ class _Conversion:
         """
         log, at = file.log, file.log.start
         if file.marked:
-            at = next(offset for offset, line in lines(log, CutOff()) if MARK in line)
+            at = next(offset for offset, line in lines(log, CutOff()) if begins_entry(line))
         with opened_text(replace(log, start=at), CutOff()) as text:
             piece = text.read(MAX_EVIDENCE_BYTES)
         where = (

@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from client_telemetry.sources.log_files import LogFile
-from client_telemetry.sources.request_log.log_time import NO_TIME, Clock, Time
+from client_telemetry.sources.request_log.log_time import MONTHS, NO_TIME, Clock, Time
 
 MARK = b"Completed request:"
 """The beginning of the request logger's messages (kafka.network.RequestChannel, all releases since 0.8)."""
@@ -82,6 +82,11 @@ _LABEL_KEYS = (
     "hostname", "host", "pod", "pod_name", "container_name", "source_host", "logStreamName", "@logStream", "log_stream",
     "_HOSTNAME", "Computer", "host.name", "kubernetes.pod.name",
 )  # fmt: skip
+
+
+def begins_entry(line: bytes) -> bool:
+    """Whether a line has the beginning of an entry in it, of the request logger or of KafkaApis."""
+    return MARK in line or TRACE_MARK in line
 
 
 class Line(NamedTuple):
@@ -277,10 +282,7 @@ def _prefix(text: str) -> re.Match[str] | None:
 
 
 def _begins_with_time(text: str, at: int) -> bool:
-    return text[at : at + 1].isdigit() or text[at : at + 3].lower() in _MONTH_NAMES
-
-
-_MONTH_NAMES = frozenset(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
+    return text[at : at + 1].isdigit() or text[at : at + 3].lower() in MONTHS
 
 
 def _is_named(key: str, names: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = r"(?P<month>(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))"
 _CLOCK = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?(?!\d)"
@@ -131,7 +131,7 @@ class Clock:
                 raise _Unreadable("a date whose day and month cannot be told apart")
             return (year, two, one) if one > 12 else (year, one, two)
         month = fields["month"] or ""
-        number = int(month) if month.isdigit() else _MONTHS.index(month.lower()) + 1
+        number = int(month) if month.isdigit() else MONTHS.index(month.lower()) + 1
         return year, number, int(fields["day"] or 0)
 
     def _with_year(self, local: datetime) -> datetime:
