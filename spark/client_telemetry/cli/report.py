@@ -27,7 +27,7 @@ from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
 from client_telemetry.compatibility.arguments import Arguments, day
-from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, add_fail_on, decide_by_report
+from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owner_hints import rule_hints
@@ -38,7 +38,6 @@ from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.stages import DAILY, UPGRADE_QUESTION, main_of
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.counted import counted
-from client_telemetry.reports.upgrade.answer import DEPRECATED_ONLY
 from client_telemetry.sources.log_files import NoLogs, find_logs
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,
@@ -176,8 +175,6 @@ def _report(args: argparse.Namespace) -> int:
     code = 0
     if args.fail_on:
         code, decision = decide_by_report(report, args.fail_on)
-        if code == GO and log_survey.is_deprecated_only:
-            code, decision = CANNOT_TELL, f"cannot tell: {DEPRECATED_ONLY}"
         _say(decision)
     _say(f"Report: {page}")
     return code

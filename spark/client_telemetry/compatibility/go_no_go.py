@@ -35,8 +35,16 @@ def decide(
 
 def decide_by_report(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple[int, str]:
     """`decide` for a `report.json`. An application counts if any of its clients has such a verdict; reports from before
-    there were applications are counted in clients. Raises LookupError or TypeError if it is not a report.
+    there were applications are counted in clients. CANNOT_TELL instead of GO if the evidence is `incomplete`. Raises
+    LookupError or TypeError if it is not a report.
     """
+    code, sentence = _decide_by_verdicts(report, fail_on)
+    if code == GO and report.get("incomplete"):
+        return CANNOT_TELL, f"cannot tell: {report['incomplete']}"
+    return code, sentence
+
+
+def _decide_by_verdicts(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple[int, str]:
     verdicts = [client["verdict"] for client in report["clients"]]
     if "applications" not in report:
         return decide(Counter(verdicts), fail_on, each="client")

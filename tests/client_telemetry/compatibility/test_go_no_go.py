@@ -2,7 +2,7 @@
 
 import pytest
 from client_telemetry.compatibility import command_line
-from client_telemetry.compatibility.go_no_go import decide
+from client_telemetry.compatibility.go_no_go import decide, decide_by_report
 
 CLIENTS = "docs/examples/clients.csv"
 
@@ -28,6 +28,14 @@ def test_the_command_for_lists(tmp_path, request, options, code):
     clients = request.config.rootpath / CLIENTS
     files = [f"--input={clients}", f"--output={tmp_path / 'v.csv'}"]
     assert command_line.main(["--from=3.9.1", "--to=4.0.0", *files, *options]) == code
+
+
+def test_incomplete_evidence_never_means_go():
+    report = {"clients": [{"verdict": "safe"}], "incomplete": "only deprecated requests"}
+    assert decide_by_report(report, ["breaks"]) == (4, "cannot tell: only deprecated requests")
+    assert decide_by_report(report | {"incomplete": None}, ["breaks"]) == (0, "go")
+    breaks = report | {"clients": [{"verdict": "breaks"}]}
+    assert decide_by_report(breaks, ["breaks"])[0] == 3
 
 
 def test_a_list_without_a_client_cannot_tell(tmp_path):

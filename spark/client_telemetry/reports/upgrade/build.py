@@ -94,8 +94,9 @@ def build_report(
     """The report of one question. Arguments are rows as read from the tables, times with their zone:
     `question` of `upgrade_reports`; the others of `upgrade_verdicts`, `upgrade_findings`, `broker_hours`,
     `brokers` and `quality_results` (all rows; those that are no failed warning are passed over).
-    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `login_rows`: see failed_logins.py. `hosts`: names of addresses. `asked_by`: whom owners answer
-    to; `planned_for`: when the brokers are to change. `deprecated_only`: the evidence is a log of deprecated requests. `cluster_name` is what people call the cluster; its id, if nothing else.
+    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `login_rows`: see failed_logins.py. `hosts`: names of
+    addresses. `asked_by`: whom owners answer to; `planned_for`: when the brokers are to change. `deprecated_only`: the
+    evidence is a log of deprecated requests. `cluster_name` is what people call the cluster; its id, if nothing else.
 
     Raises ClientCountDiffers, and what `client_verdicts` raises."""
     asked = asked_question(question, cluster_name)
@@ -138,8 +139,9 @@ def build_report(
     )
     if locked_out := failed_logins.sentence(logins):
         phrases = (*phrases, Phrase(f" {locked_out}"))
-    if deprecated_only:
-        phrases = (*phrases, Phrase(f" Incomplete: {DEPRECATED_ONLY}."))
+    incomplete = DEPRECATED_ONLY if deprecated_only else None
+    if incomplete:
+        phrases = (*phrases, Phrase(f" Incomplete: {incomplete}."))
     to_make = changes(programs)
     compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)
     return UpgradeReport(
@@ -167,6 +169,7 @@ def build_report(
         applications=programs,
         clients=clients,
         failed_logins=logins,
+        incomplete=incomplete,
         two_steps=two_steps,
         mixed_window=None if two_steps else mixed_and_rollback.mixed_window(programs, *releases),
         way_back=None if back or two_steps else mixed_and_rollback.rollback(programs, asked.from_release),

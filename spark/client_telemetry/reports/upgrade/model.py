@@ -517,6 +517,8 @@ class UpgradeReport:
     """By outcome, then owner, software and client id."""
     failed_logins: tuple[FailedLogin, ...]
     """Most frequent first."""
+    incomplete: str | None
+    """What the evidence lacks altogether, so that it never means go; null = nothing known."""
     two_steps: str | None
     """That the brokers get there in two upgrades, and what to ask of each; null = one rolling upgrade or rollback does. Then
     nothing is said of the time while brokers differ and of the way back: each of the two has its own."""
