@@ -163,7 +163,7 @@ def test_the_gate_tells_of_a_value_that_the_workers_of_impact_had_not(published,
     code, result = published.run("impact", report_id="report", to="4.0.0")
     assert (code, result["status"]) == (3, "failed_gate")
     assert (
-        "upgrade_verdicts.present_connections (connections is never null; found 1 of 1 rows)"
+        "upgrade_verdicts.present_connections (connections is never null; found 1 of 1 row)"
         in result["message"]
     )
     assert published.rows(UPGRADE_VERDICTS) == before

@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.expectations import findings
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
 from client_telemetry.lake.files import PartitionFile, stored_rows
 from client_telemetry.tables.rows import QualityResultRow
@@ -38,11 +39,8 @@ class Result:
     description: str
 
     @property
-    def found(self) -> str:
-        """`28 of 28 rows` that break the rule; of a number over all rows, its value."""
-        if self.unexpected_count is None:
-            return f"{self.observed_value} in {self.rows:,} rows"
-        return f"{self.unexpected_count:,} of {self.rows:,} rows"
+    def sentence(self) -> str:
+        return f"{self.description}; found {findings.found(self)}"
 
 
 Numbers = dict[str, float | None]
@@ -206,9 +204,7 @@ def failure_message(
     failed = [r for r in results if not r.success and r.severity == "critical"]
     if not failed:
         return None
-    sentences = [
-        f"{r.table_name}.{r.expectation} ({r.description}; found {r.found})" for r in failed[:_FAILURES_TOLD]
-    ]
+    sentences = [f"{r.table_name}.{r.expectation} ({r.sentence})" for r in failed[:_FAILURES_TOLD]]
     more = len(failed) - len(sentences)
     reasons = "; ".join(sentences) + (f"; and {more} more" if more else "")
     return (

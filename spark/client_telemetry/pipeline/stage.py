@@ -260,7 +260,7 @@ class Stage:
             rows = quality.result_rows(results, self.cluster, self.run_id, self.name, max(days_written))
             self.lake.append(QUALITY_RESULTS, rows)
         self.warnings += [
-            f"{r.table_name}.{r.expectation}: {r.description}; found {r.found}"
+            f"{r.table_name}.{r.expectation}: {r.sentence}"
             for r in results
             if not r.success and r.severity == "warning"
         ]

@@ -10,6 +10,7 @@ from importlib import resources
 from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from client_telemetry.expectations import findings
 from client_telemetry.identity import kip511
 from client_telemetry.reports import charts, wording
 from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown, without_invisible
@@ -82,8 +83,8 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
         "minute": wording.minute,
         "marked": marked,
         "counted": counted,
-        "found": wording.found,
-        "failed_check": wording.failed_check,
+        "found": findings.found,
+        "failed_check": findings.failed_check,
         "brokers": wording.brokers,
         "declared": kip511.declared,
         "registered": kip511.registered,

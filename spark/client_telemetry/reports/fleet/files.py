@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from client_telemetry.expectations.findings import found
 from client_telemetry.identity import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
@@ -31,7 +32,6 @@ from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.spreadsheet import table_csv
-from client_telemetry.reports.wording import found
 
 PAGE = "index.html"
 

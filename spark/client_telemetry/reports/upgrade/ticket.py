@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlencode
 
+from client_telemetry.expectations.findings import failed_check
 from client_telemetry.identity import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
@@ -41,7 +42,7 @@ from client_telemetry.reports.upgrade.ticket_sections import (
     outcome_cells,
     the_change_itself,
 )
-from client_telemetry.reports.wording import failed_check, minute, number
+from client_telemetry.reports.wording import minute, number
 
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
 UNJUDGED = ("Owner", "Application", "Software", "What is not known, and what would settle it", "Seen")
