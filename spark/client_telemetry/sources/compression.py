@@ -7,7 +7,7 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -16,6 +16,8 @@ import zstandard
 
 BLOCK_BYTES = 256 * 2**10
 _AT_ONCE = 4 * 2**20
+_MEMBER_BYTES = 64 * 2**10
+"""What is lost of a damaged member."""
 
 _COMPRESSIONS: dict[bytes, Callable[[], Any]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
@@ -56,73 +58,74 @@ class CutOff:
     stored: bytes = b""
 
 
-class _Decompressed(io.RawIOBase):
-    """What concatenated gzip members or frames decompress to. At damage or an early end it stops, and says why."""
+class _Chained(io.RawIOBase):
+    """Blocks, one after another, as a file."""
 
-    def __init__(self, stored: BinaryIO, new: Callable[[], Any], cut: CutOff) -> None:
-        self._stored, self._new, self._cut = stored, new, cut
-        self._current: Any = None
+    def __init__(self, blocks: Iterator[bytes], rest: BinaryIO | None = None) -> None:
+        self._blocks, self._rest = blocks, rest
         self._ready = memoryview(b"")
-        self._unused = self._last = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._ready and self._cut.reason is None:
-            has_output = self._current is not None and not getattr(self._current, "needs_input", True)
-            block = b"" if has_output else self._unused or self._stored.read(BLOCK_BYTES)
-            self._unused = b""
-            if not block and not has_output:
-                if self._current is not None:
-                    self._cut.reason, self._cut.stored = "the compressed file ends early", self._last
-                return 0
-            self._last = block or self._last
-            try:
-                self._ready = memoryview(self._decompress(block))
-            except _ERRORS as error:
-                self._cut.reason = f"the compressed file is damaged ({error})"
-                self._cut.stored = self._last
-                return 0
+        while not self._ready:
+            block = next(self._blocks, None)
+            if block is None:
+                return self._rest.readinto(buffer) if self._rest is not None else 0  # type: ignore[attr-defined]
+            self._ready = memoryview(block)
         count = min(len(self._ready), len(buffer))
         buffer[:count] = self._ready[:count]
         self._ready = self._ready[count:]
         return count
 
-    def _decompress(self, block: bytes) -> bytes:
-        parts = []
+
+def as_file(blocks: Iterable[bytes], rest: BinaryIO | None = None) -> BinaryIO:
+    """Blocks, and then the rest of a file, as one."""
+    return io.BufferedReader(_Chained(iter(blocks), rest), BLOCK_BYTES)
+
+
+def _decompressed(stored: BinaryIO, new: Callable[[], Any], cut: CutOff) -> Iterator[bytes]:
+    """What concatenated members or frames decompress to. At damage or an early end it stops, and says why."""
+    current: Any = None
+    block = last = stored.read(BLOCK_BYTES)
+    while block:
+        last = block
         while True:
-            if self._current is None:
+            if current is None:
                 block = block.lstrip(b"\0")  # padding between members
                 if not block:
                     break
-                self._current = self._new()
-            is_bounded = hasattr(self._current, "needs_input")
-            parts.append(self._current.decompress(block, *[_AT_ONCE] * is_bounded))
-            if not self._current.eof:
+                current = new()
+            is_bounded = hasattr(current, "needs_input")
+            try:
+                output = current.decompress(block, *[_AT_ONCE] * is_bounded)
+            except _ERRORS as error:
+                cut.reason, cut.stored = f"the compressed file is damaged ({error})", last
+                return
+            yield output
+            if current.eof:
+                block, current = current.unused_data or b"", None
+            elif is_bounded and not current.needs_input:
+                block = b""  # it has more to give
+            else:
                 break
-            block = self._current.unused_data or b""
-            self._current = None
-        return b"".join(parts)
+        block = stored.read(BLOCK_BYTES)
+    if current is not None:
+        cut.reason, cut.stored = "the compressed file ends early", last
 
 
-class _Member(io.RawIOBase):
+def _of_member(stored: zipfile.ZipExtFile, cut: CutOff) -> Iterator[bytes]:
     """A member of a zip archive. At damage it stops, and says why."""
-
-    def __init__(self, stored: zipfile.ZipExtFile, cut: CutOff) -> None:
-        self._stored, self._cut = stored, cut
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
+    while True:
         try:
-            block = self._stored.read(len(buffer))
+            block = stored.read(_MEMBER_BYTES)
         except _ERRORS as error:
-            self._cut.reason, self._cut.stored = f"the member of the archive is damaged ({error})", b""
-            return 0
-        buffer[: len(block)] = block
-        return len(block)
+            cut.reason = f"the member of the archive is damaged ({error})"
+            return
+        if not block:
+            return
+        yield block
 
 
 def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
@@ -135,9 +138,9 @@ def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
         return io.BytesIO()
     for magic, new in _COMPRESSIONS.items():
         if head.startswith(magic):
-            return io.BufferedReader(_Decompressed(stored, new, cut), BLOCK_BYTES)
+            return as_file(_decompressed(stored, new, cut))
     if isinstance(stored, zipfile.ZipExtFile):
-        return io.BufferedReader(_Member(stored, cut), BLOCK_BYTES)
+        return as_file(_of_member(stored, cut))
     return stored
 
 

@@ -7,15 +7,14 @@ come out as one line. What the lines say is not here (request_log/log_line.py).
 
 import codecs
 import csv
-import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 import orjson
 
-from client_telemetry.sources.compression import BLOCK_BYTES
+from client_telemetry.sources.compression import BLOCK_BYTES, as_file
 
 _HEAD_BYTES = 64 * 2**10
 _MAX_DOCUMENT_CHARACTERS = 2**28
@@ -30,32 +29,6 @@ _NAME = re.compile(r"[@_A-Za-z][\w@.\-/ ()\[\]]{0,60}")
 _NOT_IN_HEADER = re.compile(
     r"\d{4}-\d\d-\d\d|\b(?:TRACE|DEBUG|INFO|WARN|ERROR) |\(kafka\.|Completed request|apiKey"
 )
-
-
-class _Chained(io.RawIOBase):
-    """Blocks, one after another, as a file."""
-
-    def __init__(self, blocks: Iterator[bytes], rest: BinaryIO | None = None) -> None:
-        self._blocks, self._rest = blocks, rest
-        self._ready = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            block = next(self._blocks, None)
-            if block is None:
-                return self._rest.readinto(buffer) if self._rest is not None else 0  # type: ignore[attr-defined]
-            self._ready = memoryview(block)
-        count = min(len(self._ready), len(buffer))
-        buffer[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
-
-
-def as_file(blocks: Iterable[bytes], rest: BinaryIO | None = None) -> BinaryIO:
-    return io.BufferedReader(_Chained(iter(blocks), rest), BLOCK_BYTES)
 
 
 def open_text(file: BinaryIO) -> BinaryIO:
