@@ -4,6 +4,7 @@ import copy
 import datetime as dt
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -17,49 +18,9 @@ from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 
 DAY = dt.date(2026, 11, 20)
-INCARNATION = "000102030405060708090a0b0c0d0e0f"
+MANIFEST = json.loads((Path(__file__).parents[2] / "data/raw/whole_manifest.json").read_bytes())
+INCARNATION = MANIFEST["incarnation"]
 KEY = parse_object_key(f"v1/dataset=manifests/cluster=c/dt={DAY}/hour=13/broker=7/{INCARNATION}.json")
-MANIFEST = {
-    "schema_version": 1,
-    "cluster_id": "c",
-    "broker_id": 7,
-    "incarnation": INCARNATION,
-    "hour": "2026-11-20T13",
-    "broker_started_at": "2026-11-20T12:59:00.250Z",
-    "broker_software_name": "apache-kafka",
-    "broker_software_version": "4.3.1",
-    "alive_at": "2026-11-20T13:59:59Z",
-    "files": [
-        {
-            "key": "k",
-            "dataset": "connections",
-            "records": 5,
-            "bytes": 100,
-            "first_sequence": 0,
-            "last_sequence": 4,
-            "min_time": "2026-11-20T13:00:00Z",
-            "max_time": "2026-11-20T13:01:00Z",
-            "sha256": "0" * 64,
-        }
-    ],
-    "dropped": {"queue_full": 1},
-    "api_versions": [[0, 3, 12]],
-    "finalized_features": {"metadata.version": 25},
-    "feature_levels": [{"since": "2026-11-20T13:00:00Z", "levels": {"metadata.version": 25}}],
-    "listeners": [{"name": "L", "security_protocol": "PLAINTEXT", "sasl_mechanisms": []}],
-    "registry": {"mode": "sampled", "windows": [["13:00:00", "13:10:00"]]},
-    "connections": [
-        {"listener": "L", "client_software_name": "n", "client_software_version": "1", "count": 2}
-    ],
-    "requests": [[0, 9, 10], [0, 9, 10]],
-    "client_metrics": {"a": 1.5},
-    "subscriptions": [{"name": "s", "interval_ms": 1000, "metrics": ["m"], "match": {"client_id": "x"}}],
-    "scram_users": [{"principal": "User:a", "mechanisms": ["SCRAM-SHA-256"]}],
-    "failed_logins": 3,
-    "plugin": {"name": "p", "version": "1"},
-    "identifiers": {"principal": "clear"},
-    "reconciliation": {"connections_by_gauge": 2, "connections_in_registry": 1},
-}
 NESTED: Any = []
 for _ in range(400):
     NESTED = [NESTED]

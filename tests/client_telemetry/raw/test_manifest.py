@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from client_telemetry.raw.errors import BadManifest
 from client_telemetry.raw.manifest import (
+    FeatureLevels,
     Listener,
     Manifest,
     ManifestFile,
@@ -60,46 +61,13 @@ def test_what_is_required_suffices_and_the_rest_is_null():
 
 
 def test_everything_that_the_contract_has():
-    manifest = parse(
-        files=[
-            {
-                "key": "v1/…",
-                "dataset": "connections",
-                "records": 3,
-                "bytes": 99,
-                "first_sequence": 4,
-                "last_sequence": 6,
-                "min_time": "2026-11-20T13:00:00Z",
-                "max_time": "2026-11-20T14:00:00.000+01:00",
-                "sha256": "ab" * 32,
-            }
-        ],
-        recovered=True,
-        api_versions=[[0, 3, 12]],
-        finalized_features={"metadata.version": 27},
-        listeners=[{"name": "SASL", "security_protocol": "SASL_SSL", "sasl_mechanisms": ["PLAIN"]}],
-        registry={"mode": "sampled", "windows": [["13:00:00", "13:05:00"]]},
-        connections=[
-            {"listener": "SASL", "client_software_name": "n", "client_software_version": "v", "count": 4}
-        ],
-        requests=[[1, 12, 2**40]],
-        client_metrics={"instance_count": 3, "plugin_export_time_avg_ms": 0.5, "throttle_count": None},
-        plugin={"name": "broker-plugin", "version": "1.2.0", "commit": "to come"},
-        identifiers={"principal": "hmac", "rack": "omit"},
-        reconciliation={"connections_by_gauge": 12, "requests_by_counter": None, "later": {}},
-        subscriptions=[{"name": "all", "interval_ms": 5000, "metrics": ["*"], "match": {"client_id": "a.*"}}],
-        alive_at="2026-11-20T13:59:51.5Z",
-        failed_logins=0,
-        scram_users=[
-            {"principal": "User:alice", "mechanisms": ["SCRAM-SHA-512"]},
-            {"principal": None, "mechanisms": []},
-        ],
-    )
+    manifest = parse_manifest((DATA / "whole_manifest.json").read_bytes())
     moment = datetime(2026, 11, 20, 13, tzinfo=UTC)
     assert manifest.files == (ManifestFile("v1/…", "connections", 3, 99, 4, 6, moment, moment, "ab" * 32),)
     assert manifest.recovered is True
     assert (manifest.api_versions, manifest.requests) == (((0, 3, 12),), ((1, 12, 2**40),))
     assert manifest.finalized_features == {"metadata.version": 27}
+    assert manifest.feature_levels == (FeatureLevels(moment, {"metadata.version": 27}),)
     assert manifest.listeners == (Listener("SASL", "SASL_SSL", ("PLAIN",)),)
     assert manifest.registry == Registry("sampled", (("13:00:00", "13:05:00"),))
     assert manifest.connections[0].count == 4
