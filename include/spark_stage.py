@@ -191,17 +191,20 @@ class SparkStage(SparkSubmitOperator):
                 return self._run(context)
         except AirflowTaskTimeout:  # on_kill has ended the job
             hours = self.execution_timeout.total_seconds() / 3600
-            reason = (
+            self._leave_failure(
+                context,
                 f"{self.cluster or WHOLE_LAKE}: {self.stage} did not end within {hours:g} hours and was stopped. The log of this task "
-                "ends with what it was doing."
+                "ends with what it was doing.",
             )
-            context["ti"].xcom_push(key=FAILURE_KEY, value=reason)
             raise
         except (StageFailed, AirflowFailException) as failure:
-            self.returns_dag_result = True  # what waits for the run over REST is told why there is no answer
-            for key, value in ((FAILURE_KEY, str(failure)), ("return_value", {FAILURE_KEY: str(failure)})):
-                context["ti"].xcom_push(key=key, value=value)
+            self._leave_failure(context, str(failure))
             raise
+
+    def _leave_failure(self, context: Context, reason: str) -> None:
+        self.returns_dag_result = True  # what waits for the run over REST is told why there is no answer
+        for key, value in ((FAILURE_KEY, reason), ("return_value", {FAILURE_KEY: reason})):
+            context["ti"].xcom_push(key=key, value=value)
 
     def _run(self, context: Context) -> dict[str, Any]:
         clusters = read_clusters()

@@ -106,8 +106,8 @@ def candidates(
     advertised: Iterable[tuple[int, int, int]], features: Mapping[str, int] | None = None
 ) -> tuple[str, ...]:
     """Releases whose brokers advertise exactly these (api key, min, max) and support these finalized levels, oldest
-    first. Keys that Apache Kafka does not have are a vendor's additions and say nothing of the release. None if no release of Apache Kafka explains the broker (a proxy, another implementation, versions enabled
-    by configuration).
+    first. Keys that Apache Kafka does not have are a vendor's additions and say nothing of the release. None if no
+    release of Apache Kafka explains the broker (a proxy, another implementation, versions enabled by configuration).
 
     >>> candidates([])
     ()

@@ -111,12 +111,11 @@ def _csv_entries(path: Path, text: str) -> Iterator[Entry | BadRow]:
 def _check_columns(path: Path, header: list[str]) -> None:
     if not any(header):
         raise UnreadableList(f"{path}: no header; columns are {', '.join(REQUIRED)}")
-    if wrong := next(
-        (separator for separator in ";\t|" if len(header) == 1 and separator in header[0]), None
-    ):
-        raise UnreadableList(
-            f"{path} line 1: the columns are separated by {_SEPARATORS[wrong]}: separate them with commas"
-        )
+    for separator, name in _SEPARATORS.items():
+        if len(header) == 1 and separator in header[0]:
+            raise UnreadableList(
+                f"{path} line 1: the columns are separated by {name}: separate them with commas"
+            )
     missing = [name for name in REQUIRED if name not in header]
     strange = [name for name in header if name not in REQUIRED + OPTIONAL]
     twice = [name for name in set(header) if header.count(name) > 1]

@@ -165,7 +165,12 @@ def shows_its_library_if_it_can(
     names, nor where no request was seen (only use shows that a client declares none), nor for a program that sets a
     name of its own: client.software.name of librdkafka (ClickHouse, Mimir), SoftwareNameAndVersion of franz-go.
     """
-    return bool(requests) and releases.parse(release) >= NAMES_KEPT_SINCE and not has_own_name
+    return bool(requests) and _shows_names(release, has_own_name)
+
+
+def _shows_names(release: str, has_own_name: bool) -> bool:
+    """Whether a library's name is known where it declares one: brokers keep it, and the program sets no other."""
+    return releases.parse(release) >= NAMES_KEPT_SINCE and not has_own_name
 
 
 def that_explain(
@@ -174,7 +179,7 @@ def that_explain(
     """Every version range of a library that can have sent these requests (API keys with their versions, sorted) without
     declaring the library's name.
     """
-    return _that_explain(requests, releases.parse(release) >= NAMES_KEPT_SINCE and not has_own_name)
+    return _that_explain(requests, _shows_names(release, has_own_name))
 
 
 @lru_cache(maxsize=65536)

@@ -102,9 +102,10 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
     """Whether a client of unknown library or version can be one that an issue is about.
 
     If the library is known, it can be any of its versions. If not, only issues count that no request shows: about how a
-    program builds a request that was seen, and about logging in, only for clients that may log in. A client that declares a name which the knowledge base does not have can
-    be any library missing there, or a known one under another name; one whose requests no known library sends is
-    missing there; any other is one of those that send them, or the one whose default client id it has.
+    program builds a request that was seen, and about logging in, for clients that may log in. A client that declares a
+    name which the knowledge base does not have can be any library missing there, or a known one under another name; one
+    whose requests no known library sends is missing there; any other is one of those that send them, or the one whose
+    default client id it has.
     """
     identity, evidence = case.identity, case.evidence
     if identity is not None and not case.contradiction:
@@ -130,22 +131,25 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
         )
     if not profiles:
         return issue.library == UNKNOWN_LIBRARY
-    return any(
-        profile.library == issue.library
-        and profile.since <= issue.version_to
-        and issue.version_from <= profile.until
-        for profile in profiles
-    )
+    return any(_is_of(issue, profile) for profile in profiles)
 
 
 def _sends_too_little(case: Case, issue: KnownIssue) -> bool:
     """Whether an issue about requests that a program builds itself is of versions that negotiate higher ones than this
     client sends: it is older, or limits them, and then limits them on the target too.
     """
-    return issue.condition_test.is_about_code and all(
-        inference.holds_back(profile, case.seen, case.source)
-        for profile in fingerprints.every_profile()
-        if profile.library == issue.library
+    profiles = [profile for profile in fingerprints.every_profile() if _is_of(issue, profile)]
+    return (
+        issue.condition_test.is_about_code
+        and bool(profiles)
+        and all(inference.holds_back(profile, case.seen, case.source) for profile in profiles)
+    )
+
+
+def _is_of(issue: KnownIssue, profile: fingerprints.Profile) -> bool:
+    """Whether some version of a profile has the issue."""
+    return (
+        profile.library == issue.library
         and profile.since <= issue.version_to
         and issue.version_from <= profile.until
     )

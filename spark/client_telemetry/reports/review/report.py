@@ -129,16 +129,10 @@ def _down(review: Review) -> str:
     if not down:
         return ""
     since = [client for client in clients if client.last_outcome.outcome != outcome.FAILING_BEFORE]
-    caused_before = len(down - applications.keys(since))
-    whole = caused_before == len(down)
-    which = (
-        f" ({'all' if whole else f'{caused_before:,}'} of them before the upgrade already)"
-        if caused_before
-        else ""
-    )
-    if len(down) == 1:
-        return f"1 application is down{' (before the upgrade already)' if caused_before else ''}; "
-    return f"{len(down):,} applications are down{which}; "
+    before = len(down - applications.keys(since))
+    how_many = "" if len(down) == 1 else "all of them " if before == len(down) else f"{before:,} of them "
+    which = f" ({how_many}before the upgrade already)" if before else ""
+    return f"{counted(len(down), 'application')} {'is' if len(down) == 1 else 'are'} down{which}; "
 
 
 def moment(seconds: float | None) -> datetime | None:

@@ -1,6 +1,7 @@
 """Who cannot log in today: logins that brokers refused. Which application it is, a broker does not know."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from client_telemetry.identity.hosts import HostNames
@@ -21,11 +22,13 @@ COLUMNS = (
 def failed_logins(
     rows: Iterable[Any], clients: Sequence[ClientVerdict], hosts: HostNames
 ) -> tuple[FailedLogin, ...]:
-    """By address, principal, mechanism and reason, most frequent first. `rows`: COLUMNS."""
-    found: dict[tuple[str | None, ...], list[Any]] = {}
+    """By address, principal, mechanism and reason, most frequent first. `rows`: COLUMNS. They may be many: none is kept."""
+    found: dict[tuple[str | None, ...], tuple[int, datetime, datetime]] = {}
     for row in rows:
         key = (row["client_address"], row["principal"] or None, row["sasl_mechanism"], row["failure_reason"])
-        found.setdefault(key, []).append(row)
+        at = row["observed_at"]
+        count, first, last = found.get(key, (0, at, at))
+        found[key] = count + (row["connections"] or 1), min(first, at), max(last, at)
     owners: dict[str, set[str | None]] = {}
     for client in clients:
         for address in client.address_sample:
@@ -37,15 +40,15 @@ def failed_logins(
             principal=principal,
             sasl_mechanism=mechanism,
             reason=reason,
-            count=sum(row["connections"] or 1 for row in of_key),
-            first_at=min(row["observed_at"] for row in of_key),
-            last_at=max(row["observed_at"] for row in of_key),
+            count=count,
+            first_at=first,
+            last_at=last,
             owner=next(iter(of_address))
             if len(of_address := owners.get(address or "", set())) == 1
             else None,
             has_other_clients=bool(of_address),
         )
-        for (address, principal, mechanism, reason), of_key in found.items()
+        for (address, principal, mechanism, reason), (count, first, last) in found.items()
     ]
     return tuple(
         sorted(logins, key=lambda login: (-login.count, login.client_address or "", login.reason or ""))
