@@ -16,8 +16,8 @@ import zstandard
 
 BLOCK_BYTES = 256 * 2**10
 _AT_ONCE = 4 * 2**20
-_MEMBER_BYTES = 64 * 2**10
-"""What is lost of a damaged member."""
+_MEMBER_BYTES = io.DEFAULT_BUFFER_SIZE
+"""At once: what is lost before the damage of a member."""
 
 _COMPRESSIONS: dict[bytes, Callable[[], Any]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
