@@ -21,10 +21,11 @@ _MAX_DOCUMENT_CHARACTERS = 2**28
 _MAX_JOINED_BYTES = 16 * 2**20
 _DECODER = json.JSONDecoder()
 
-_TEXT_KEYS = frozenset(
-    ("log", "message", "MESSAGE", "@message", "msg", "_raw", "line", "textPayload", "body", "Body", "content", "Message",
-     "LogMessage", "RawData")
+TEXT_KEYS = (
+    "log", "full_message", "short_message", "message", "MESSAGE", "@message", "msg", "_raw", "line", "textPayload", "text",
+    "body", "Body", "stringValue", "content", "Content", "Message", "LogMessage", "LogEntry", "RawData", "value",
 )  # fmt: skip
+"""Fields of JSON objects that have a line of a log, in the order in which they are asked."""
 _NAME = re.compile(r"[@_A-Za-z][\w@.\-/ ()\[\]]{0,60}")
 _NOT_IN_HEADER = re.compile(
     r"\d{4}-\d\d-\d\d|\b(?:TRACE|DEBUG|INFO|WARN|ERROR) |\(kafka\.|Completed request|apiKey"
@@ -99,7 +100,7 @@ def _is_document(head: bytes) -> bool:
 
 def _is_record(value: dict[str, Any]) -> bool:
     """Whether an object is a line of a log, not something that has such lines in lists."""
-    if any(isinstance(value.get(key), str) for key in _TEXT_KEYS) or isinstance(value.get("body"), dict):
+    if any(isinstance(value.get(key), str) for key in TEXT_KEYS) or isinstance(value.get("body"), dict):
         return True
     return not any(_has_containers(item) for item in value.values())
 
@@ -199,7 +200,7 @@ def _delimiter(head: bytes) -> str | None:
             continue
         if len(names) > 1 and rest.partition("\n")[0].count(delimiter) >= len(names) - 1:
             return delimiter
-        if len(names) == 1 and names[0] in _TEXT_KEYS and rest.startswith('"'):
+        if len(names) == 1 and names[0] in TEXT_KEYS and rest.startswith('"'):
             return delimiter
     return None
 

@@ -60,7 +60,7 @@ uses (controller.listener.names may not be advertised).
 
 _CONTROLLER_KEYS = np.array(sorted(_OF_CONTROLLERS), np.int32)
 _LOOKED_AT_KEYS = (API_VERSIONS, METADATA, PRODUCE, FIND_COORDINATOR, DESCRIBE_CLUSTER)
-_SAYS_INFO = re.compile(rb"\bINFO\b.{0,200}?Completed request:")
+_LEVEL = re.compile(rb"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b")
 NO_CONNECTION = "no id of a connection"
 _CONNECTIONS_IN_MEMORY = 500_000
 
@@ -526,7 +526,7 @@ class _LogReader:
             return
         nanos = parsed.nanos
         file.has_no_year |= parsed.has_no_year
-        file.at_info += _SAYS_INFO.search(line, 0, 400) is not None
+        file.at_info += _is_at_info(line)
         at_endpoint = self._endpoint(
             (log.family, parsed.label), entry.connection_id, entry.listener, entry.security_protocol
         )
@@ -754,6 +754,14 @@ def _doubled(endpoints: Iterable[Endpoint]) -> frozenset[Endpoint]:
 
 def _folder(endpoint: Endpoint) -> tuple[str, str]:
     return endpoint.stream[0].rpartition("/")[0], endpoint.stream[1]
+
+
+def _is_at_info(line: bytes) -> bool:
+    """Whether the request logger wrote a line at INFO: the level that stands next before the message. What carries lines
+    has levels of its own farther out, and mostly calls all of them INFO.
+    """
+    levels = _LEVEL.findall(line[: max(0, line.find(MARK))][-200:])
+    return bool(levels) and levels[-1] == b"INFO"
 
 
 def _is_looked_at(key: int, evidence: _EndpointEvidence) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 
 from client_telemetry.sources.log_files import LogFile
+from client_telemetry.sources.log_text import TEXT_KEYS
 from client_telemetry.sources.request_log.log_time import MONTHS, NO_TIME, Clock, Time
 
 MARK = b"Completed request:"
@@ -56,10 +57,6 @@ _PREFIXES = tuple(
     )
 )  # fmt: skip
 
-_TEXT_KEYS = (
-    "log", "message", "MESSAGE", "@message", "msg", "_raw", "line", "textPayload", "text", "body", "Body", "stringValue",
-    "content", "Content", "Message", "LogMessage", "LogEntry", "RawData", "value",
-)  # fmt: skip
 _STACK_KEYS = (
     "stack_trace",
     "extendedStackTrace",
@@ -295,16 +292,18 @@ def _time_rank(key: str) -> int:
 
 
 def _text_of(flat: Mapping[str, Any]) -> str | None:
-    """The value that is a line of the log: one with an entry, otherwise the one whose key says so."""
+    """The value that is a line of the log: the longest with an entry (others may be its beginning, as a preview),
+    otherwise the one whose key says so.
+    """
     texts = {key: value for key, value in flat.items() if isinstance(value, str)}
-    entry = next((text for text in texts.values() if any(mark in text for mark in _MARKS)), None)
-    if entry is not None:
-        return entry
-    for name in _TEXT_KEYS:
+    entries = [text for text in texts.values() if any(mark in text for mark in _MARKS)]
+    if entries:
+        return max(entries, key=len)
+    for name in TEXT_KEYS:
         if name in texts:
             return texts[name]
     nested = {key.rpartition(".")[2]: text for key, text in texts.items() if not _OF_ERROR.match(key)}
-    return next((nested[name] for name in _TEXT_KEYS if name in nested), None)
+    return next((nested[name] for name in TEXT_KEYS if name in nested), None)
 
 
 def _exception_of(flat: Mapping[str, Any]) -> str:

@@ -186,6 +186,14 @@ WRAPPINGS: dict[str, Callable[[str, str], str]] = {
     "Datadog": _per_line(
         lambda r, line: json.dumps({"id": "x", "attributes": {"timestamp": _zulu(r), "message": line}})
     ),
+    "Graylog": _per_line(
+        lambda r, line: json.dumps(
+            {"version": "1.1", "host": "b1", "short_message": line[:60], "full_message": line, "level": 6}
+        )
+    ),
+    "Dynatrace": _per_line(
+        lambda r, line: json.dumps({"timestamp": _zulu(r), "status": "INFO", "content": line})
+    ),
     "CloudWatch": _in_document(_cloudwatch),
     "Loki": _in_document(_loki),
     "gcloud": _in_document(_gcloud),
@@ -222,7 +230,7 @@ def numbers(path: Path, raw: Path) -> tuple[object, ...]:
     server = next(file.counted for file in seen.files)
     return (
         done.entries, done.forwarded, done.refused, done.failed_logins, done.connections, done.unreadable.total(),
-        broker.broker_id, broker.last // 10**9, release, sorted(server.items()),
+        broker.broker_id, broker.last // 10**9, release, sorted(server.items()), seen.is_deprecated_only,
     )  # fmt: skip
 
 
@@ -249,6 +257,16 @@ def test_the_table_of_the_docs_names_each_wrapping_that_is_tested():
 
 def test_there_are_enough_combinations():
     assert len(COMBINATIONS) >= 400
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_entries_at_info_are_known_to_be_deprecated_requests_only(tmp_path, monkeypatch, wrapping, layout):
+    at_info = [record._replace(level=record.level.replace("DEBUG", "INFO")) for record in RECORDS]
+    monkeypatch.setitem(globals(), "RECORDS", at_info)
+    path = tmp_path / "kafka.log"
+    path.write_text(WRAPPINGS[wrapping](layout, "ISO8601"))
+    assert survey(find_logs([str(path)]), year=YEAR).is_deprecated_only
 
 
 def test_server_lines_without_a_logger_are_said_to_be_unread(tmp_path):
