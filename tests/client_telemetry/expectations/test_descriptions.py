@@ -11,7 +11,7 @@ from client_telemetry.expectations.suite import RowRule, SliceRule
 RULES = [
     rule
     for module in pkgutil.iter_modules(expectations.__path__)
-    if module.name != "suite"
+    if module.name not in ("suite", "findings")
     for rule in importlib.import_module(f"{expectations.__name__}.{module.name}").SUITE.rules
 ]
 SHARES = [
