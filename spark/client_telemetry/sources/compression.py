@@ -1,10 +1,11 @@
-"""Compressed files: gzip, zstd, xz, bzip2, lz4, and members of zip archives. The first bytes decide, whatever the name:
+"""Compressed files: gzip, zstd, xz, bzip2, lz4, .Z (compress), and members of zip archives. The first bytes decide, whatever the name:
 rotated files of one log may or may not be compressed.
 """
 
 import bz2
 import io
 import lzma
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,7 @@ import lz4.frame
 import zstandard
 
 BLOCK_BYTES = 256 * 2**10
+HEAD_BYTES = 64 * 2**10
 _AT_ONCE = 4 * 2**20
 _MEMBER_BYTES = io.DEFAULT_BUFFER_SIZE
 """At once: what is lost before the damage of a member."""
@@ -27,8 +29,8 @@ _COMPRESSIONS: dict[bytes, Callable[[], Any]] = {
     b"BZh": bz2.BZ2Decompressor,
     b"\x04\x22\x4d\x18": lz4.frame.LZ4FrameDecompressor,
 }
+_LZW = b"\x1f\x9d"
 _NOT_READ = {
-    b"\x1f\x9d": "a .Z file of compress: decompress it first (uncompress)",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive: extract it first",
     b"Rar!": "a RAR archive: extract it first",
     b"\xff\x06\x00\x00sNaPpY": "a snappy file: decompress it first",
@@ -85,6 +87,17 @@ def as_file(blocks: Iterable[bytes], rest: BinaryIO | None = None) -> BinaryIO:
     return io.BufferedReader(_Chained(iter(blocks), rest), BLOCK_BYTES)
 
 
+def peeked(file: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """The first bytes of a file, and the file as it was."""
+    if file.seekable():
+        at = file.tell()
+        head = file.read(HEAD_BYTES)
+        file.seek(at)
+        return head, file
+    head = file.read(HEAD_BYTES)
+    return head, as_file((head,), file)
+
+
 def _decompressed(stored: BinaryIO, new: Callable[[], Any], cut: CutOff) -> Iterator[bytes]:
     """What concatenated members or frames decompress to. At damage or an early end it stops, and says why."""
     current: Any = None
@@ -128,6 +141,22 @@ def _of_member(stored: zipfile.ZipExtFile, cut: CutOff) -> Iterator[bytes]:
         yield block
 
 
+def _of_lzw(stored: BinaryIO, cut: CutOff) -> Iterator[bytes]:
+    """A .Z file, by way of a temporary file: the library writes all at once. At damage it stops, and says why; the format
+    does not show an early end.
+    """
+    import ncompress  # only .Z files need it
+
+    with tempfile.TemporaryFile() as contents:
+        try:
+            ncompress.decompress(stored, contents)
+        except ValueError as error:
+            cut.reason = f"the compressed file is damaged ({error})"
+        contents.seek(0)
+        while block := contents.read(BLOCK_BYTES):
+            yield block
+
+
 def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
     """The contents of a compressed stream, anything else as it is."""
     try:
@@ -139,6 +168,8 @@ def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
     for magic, new in _COMPRESSIONS.items():
         if head.startswith(magic):
             return as_file(_decompressed(stored, new, cut))
+    if head.startswith(_LZW):
+        return as_file(_of_lzw(stored, cut))
     if isinstance(stored, zipfile.ZipExtFile):
         return as_file(_of_member(stored, cut))
     return stored

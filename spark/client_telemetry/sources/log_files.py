@@ -23,7 +23,7 @@ UNKNOWN_BROKER = -1
 """Broker id in a dump for what belongs to no broker in particular."""
 
 _ROTATED = re.compile(r"^(?P<stem>.*?\.(?:log|txt|out|json))(?:[.\-_].*)?$")
-_COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".lz4")
+_COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".lz4", ".Z")
 LINE_BLOCK_BYTES = 4 * 2**20
 
 

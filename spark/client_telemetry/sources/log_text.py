@@ -1,8 +1,8 @@
 """The lines within a log file, whatever the file is: text in UTF-8 or UTF-16, one JSON document with the lines in it,
-JSON objects without line feeds between them, a CSV export, or lines that a container runtime cut into parts.
+JSON objects without line feeds between them, a CSV export, or lines that were cut into parts (cut_lines.py).
 
-Text comes out as it is. Records of documents and rows of CSV come out as one JSON object a line, and the parts of a line
-come out as one line. What the lines say is not here (request_log/log_line.py).
+Text comes out as it is. Records of documents and rows of CSV come out as one JSON object a line. What the lines say is
+not here (request_log/log_line.py).
 """
 
 import codecs
@@ -14,11 +14,10 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from client_telemetry.sources.compression import BLOCK_BYTES, as_file
+from client_telemetry.sources.compression import BLOCK_BYTES, HEAD_BYTES, as_file, peeked
+from client_telemetry.sources.cut_lines import MAX_JOINED_BYTES, joined
 
-_HEAD_BYTES = 64 * 2**10
 _MAX_DOCUMENT_CHARACTERS = 2**28
-_MAX_JOINED_BYTES = 16 * 2**20
 _DECODER = json.JSONDecoder()
 
 TEXT_KEYS = (
@@ -34,7 +33,7 @@ _NOT_IN_HEADER = re.compile(
 
 def open_text(file: BinaryIO) -> BinaryIO:
     """The lines of a file (decompressed), as bytes of UTF-8."""
-    head, file = _peeked(file)
+    head, file = peeked(file)
     encoding = _encoding(head)
     if encoding is not None:
         return open_text(as_file(_transcoded(file, encoding)))
@@ -42,22 +41,11 @@ def open_text(file: BinaryIO) -> BinaryIO:
         file.read(len(codecs.BOM_UTF8))
         return open_text(file if file.seekable() else as_file((), file))
     if _is_document(head):
-        return _joined_if_cut(as_file(_records_of_documents(file, _records)))
+        return joined(as_file(_records_of_documents(file, _records)))
     delimiter = _delimiter(head)
     if delimiter is not None:
         return as_file(_records_of_csv(file, delimiter))
-    return _joined_if_cut(file)
-
-
-def _peeked(file: BinaryIO) -> tuple[bytes, BinaryIO]:
-    """The first bytes of a file, and the file as it was."""
-    if file.seekable():
-        at = file.tell()
-        head = file.read(_HEAD_BYTES)
-        file.seek(at)
-        return head, file
-    head = file.read(_HEAD_BYTES)
-    return head, as_file((head,), file)
+    return joined(file)
 
 
 def _encoding(head: bytes) -> str | None:
@@ -135,10 +123,10 @@ def open_objects(file: BinaryIO) -> BinaryIO:
     """JSON objects, one a line, of a file (decompressed) that has them in any form: over several lines, in arrays,
     without line feeds between them.
     """
-    head, file = _peeked(file)
+    head, file = peeked(file)
     begin = head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     first_line, has_end, _ = begin.partition("\n")
-    if begin[:1] not in ("{", "[") or (not has_end and len(head) == _HEAD_BYTES):
+    if begin[:1] not in ("{", "[") or (not has_end and len(head) == HEAD_BYTES):
         return file
     try:
         value, end = _DECODER.raw_decode(first_line)
@@ -208,7 +196,7 @@ def _delimiter(head: bytes) -> str | None:
 def _records_of_csv(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
     """The limit of a field is that of the process, so it is put back for other readers."""
     before = csv.field_size_limit()
-    csv.field_size_limit(max(before, _MAX_JOINED_BYTES))
+    csv.field_size_limit(max(before, MAX_JOINED_BYTES))
     try:
         yield from _json_of_rows(file, delimiter)
     finally:
@@ -216,7 +204,7 @@ def _records_of_csv(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
 
 
 def _json_of_rows(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
-    lines = iter(lambda: file.readline(_MAX_JOINED_BYTES), b"")
+    lines = iter(lambda: file.readline(MAX_JOINED_BYTES), b"")
     rows = csv.reader((line.decode("utf-8", "replace") for line in lines), delimiter=delimiter)
     names = next(rows, [])
     while True:
@@ -229,106 +217,3 @@ def _json_of_rows(file: BinaryIO, delimiter: str) -> Iterator[bytes]:
             continue
         if row:
             yield orjson.dumps(dict(zip(names, row, strict=False))) + b"\n"
-
-
-_CRI = re.compile(rb"(?P<begin>\S+T\S+ (?P<stream>stdout|stderr) )(?P<tag>[PF])(?::\S*)?(?: |$)")
-_DOCKER = b'{"log":"'
-_PARTIAL_FIELD = re.compile(
-    rb'"(?:logtag|_p)":\s*"(?P<tag>[PF])"|"partial_message":\s*"?true|"_partial":\s*(?P<partial>true)'
-)
-_LAST_PART = re.compile(rb'"partial_last":\s*"?true')
-_JOURNAL = re.compile(
-    rb"(?:<\d+>)?(?:[A-Z][a-z]{2} +\d+ [\d:.]+|[A-Z]?[a-z]{0,2} ?\d{4}-\S+(?: [\d:.]+ [A-Z]{3,5})?|\d{10}\.\d+) "
-    rb"(?P<who>\S+ [^\s:\[\]]+(?:\[\d+\])?: )"
-)
-_LINE_MAX = (48 * 2**10 - 1, 48 * 2**10)
-"""LineMax= of journald."""
-_BEGINS_ENTRY = re.compile(rb"Completed request:|Handling request:")
-PARTIAL = b"<part of a line> "
-"""Precedes the text of a line whose other parts are missing."""
-
-
-def _joined_if_cut(file: BinaryIO) -> BinaryIO:
-    """The file, with lines joined if it is of something that cuts long lines."""
-    head, file = _peeked(file)
-    first_lines = head.split(b"\n", 20)[:20]
-    if any(_CRI.match(line) or line[:1] == b"{" or _JOURNAL.match(line) for line in first_lines):
-        return as_file(_Joiner(file).lines())
-    return file
-
-
-class _Part:
-    """`key`: the same for the parts of one line. `text`: of this part. `has_more`: whether another part follows."""
-
-    def __init__(self, key: bytes, begin: bytes, text: bytes, has_more: bool, fields: Any = None) -> None:
-        self.key, self.begin, self.text, self.has_more, self.fields = key, begin, text, has_more, fields
-
-    def line(self, text: bytes) -> bytes:
-        if self.fields is None:
-            return self.begin + text
-        name = self.begin.decode()
-        return orjson.dumps(self.fields | {name: text.decode("utf-8", "replace")})
-
-
-class _Joiner:
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._open: dict[bytes, tuple[_Part, list[bytes]]] = {}
-
-    def lines(self) -> Iterator[bytes]:
-        while line := self._file.readline(_MAX_JOINED_BYTES):
-            part = self._part(line)
-            if part is None:
-                yield line
-                continue
-            first, texts = self._open.pop(part.key, (part, []))
-            if texts and _BEGINS_ENTRY.search(part.text[:1000]):
-                yield first.line(PARTIAL + b"".join(texts)) + b"\n"
-                first, texts = part, []
-            texts.append(part.text)
-            if part.has_more and sum(map(len, texts)) < _MAX_JOINED_BYTES:
-                self._open[part.key] = first, texts
-            else:
-                yield first.line(b"".join(texts)) + b"\n"
-        for first, texts in self._open.values():
-            yield first.line(PARTIAL + b"".join(texts))
-
-    def _part(self, line: bytes) -> _Part | None:
-        """None for a line that is whole."""
-        if line[:1] == b"{":
-            return self._part_of_json(line)
-        match = _CRI.match(line)
-        text = line.rstrip(b"\r\n")
-        if match is not None:
-            has_more = match["tag"] == b"P"
-            if not has_more and match["stream"] not in self._open:
-                return None
-            return _Part(match["stream"], match["begin"] + b"F ", text[match.end() :], has_more)
-        journal = _JOURNAL.match(line) if self._open or len(line) > _LINE_MAX[0] else None
-        if journal is not None:
-            has_more = len(text) - journal.end() in _LINE_MAX
-            if has_more or journal["who"] in self._open:
-                return _Part(journal["who"], journal[0], text[journal.end() :], has_more)
-        return None
-
-    def _part_of_json(self, line: bytes) -> _Part | None:
-        flag = _PARTIAL_FIELD.search(line)
-        is_docker = line.startswith(_DOCKER)
-        has_more = is_docker and b'\\n","' not in line and b'"stream":' in line
-        if flag is not None:
-            has_more = not _LAST_PART.search(line) and flag["tag"] != b"F"
-        if not has_more and not self._open:
-            return None
-        try:
-            fields = orjson.loads(line)
-        except ValueError:
-            return None
-        name = next(
-            (name for name in ("log", "message", "MESSAGE", "msg") if isinstance(fields.get(name), str)), None
-        )
-        if name is None:
-            return None
-        key = repr([fields.get(k) for k in ("stream", "partial_id", "kubernetes", "container_id")]).encode()
-        if not has_more and key not in self._open:
-            return None
-        return _Part(key, name.encode(), fields[name].encode("utf-8", "replace"), has_more, fields)

@@ -21,3 +21,55 @@ def test_a_file_of_damaged_entries_only_is_passed_on_or_refused(tmp_path, mark):
         convert_new(source, "c", tmp_path / "refused", timedelta(0), keep_unread=False)
     assert not list((tmp_path / "refused").glob("v1/**/*.*"))
     assert convert_new(source, "c", tmp_path / "raw", timedelta(0)).counts["converted_unreadable"] == 1
+
+
+NOT_METRICS = {
+    "another format": (
+        "collector_proto",
+        b'{"resourceMetrics": []}\n' * 3,
+        "cannot be read as collector_proto",
+    ),
+    "text": ("collector_json", b"2026-11-22 10:48:20 INFO x\n" * 3, "cannot be read as collector_json"),
+    "traces": ("collector_json", b'{"resourceSpans": []}\n' * 3, "all 3 messages are logs or traces"),
+    "another cluster": (
+        "collector_json",
+        b'{"resourceMetrics": [{"resource": {"attributes": [{"key": "kafka.cluster.id", "value": {"stringValue": "b"}}]}, '
+        b'"scopeMetrics": []}]}\n',
+        "all 1 resources name another cluster",
+    ),
+    "no metrics": (
+        "collector_json",
+        b'{"resourceMetrics": []}\n' * 3,
+        "3 messages in 1 files have no metrics",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_METRICS)
+def test_opentelemetry_files_without_a_push_are_refused_with_the_reason(tmp_path, case):
+    format_, data, reason = NOT_METRICS[case]
+    path = tmp_path / "metrics"
+    path.write_bytes(data)
+    with pytest.raises(NothingRead, match=reason):
+        convert_new(Source(format_, (str(path),)), "c", tmp_path / "raw", timedelta(0), keep_unread=False)
+    assert not list((tmp_path / "raw").glob("v1/**/*.*"))
+
+
+MASKED_ENTRY = (
+    "[2026-11-22 10:48:20,123] TRACE [KafkaApi-1] Handling request:RequestHeader(apiKey=PRODUCE, apiVersion=2, clientId=a, "
+    "correlationId=0, headerVersion=1) -- {acks=1} from connection CONNECTION;securityProtocol:SASL_SSL,principal:User:a "
+    "(kafka.server.KafkaApis)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("connection", "reason"),
+    [("nonsense", "no id of a connection"), ("", "does not read as a request that KafkaApis took")],
+)
+def test_entries_whose_connection_says_nothing_are_refused_with_the_reason(tmp_path, connection, reason):
+    log = tmp_path / "kafka.log"
+    log.write_text(MASKED_ENTRY.replace("CONNECTION", connection) * 2)
+    with pytest.raises(NothingRead, match=f"2 lines begin an entry; none of them can be read: {reason}"):
+        convert_new(
+            Source("request_log", (str(log),)), "c", tmp_path / "raw", timedelta(0), keep_unread=False
+        )

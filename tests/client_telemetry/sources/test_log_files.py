@@ -1,6 +1,7 @@
 import gzip
 import random
 
+import ncompress
 import pytest
 import zstandard
 from client_telemetry.sources import log_files
@@ -73,6 +74,14 @@ def test_a_damaged_log_gives_what_comes_before_the_damage(tmp_path):
     found = list(lines(_log(tmp_path / "kafka-request.log", bytes(packed)), cut))
     assert "damaged" in cut.reason
     assert len(found) > 100_000
+
+
+def test_a_damaged_file_of_compress(tmp_path):
+    """Codes beyond the dictionary so far; the format has no checksum that would show more."""
+    packed = ncompress.compress(TEXT)[:200] + b"\xff" * 50
+    cut = CutOff()
+    list(lines(_log(tmp_path / "kafka-request.log.Z", packed), cut))
+    assert "damaged" in cut.reason
 
 
 def test_rotated_files_are_one_family_and_other_folders_are_others(tmp_path):

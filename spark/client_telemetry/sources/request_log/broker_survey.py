@@ -23,8 +23,8 @@ import numpy as np
 
 from client_telemetry.sources.adapter import Refused
 from client_telemetry.sources.compression import CutOff, reason_not_read
+from client_telemetry.sources.cut_lines import PARTIAL
 from client_telemetry.sources.log_files import LogFile, line_blocks, lines
-from client_telemetry.sources.log_text import PARTIAL
 from client_telemetry.sources.request_log.incarnations import (
     BrokerIncarnation,
     ConnectionSegments,

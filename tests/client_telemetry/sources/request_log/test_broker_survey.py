@@ -1,7 +1,13 @@
 import pytest
 from client_telemetry.compatibility import served
 from client_telemetry.sources.log_files import find_logs
-from client_telemetry.sources.request_log.broker_survey import TwoClusters, addresses, survey
+from client_telemetry.sources.request_log.broker_survey import (
+    TwoClusters,
+    addresses,
+    survey,
+    told_apart,
+)
+from client_telemetry.sources.request_log.request_entry import parse_entry
 
 from ..conftest import API_VERSIONS, FETCH, METADATA, PRODUCE, json_line, metadata, produced
 
@@ -34,6 +40,71 @@ def test_both_ends_of_a_connection(connection_id, host, port):
     found = addresses(connection_id)
     assert (found.host, found.port) == (host, port)
     assert addresses("nonsense") is None
+
+
+MASKED = {
+    "Amazon MSK masks the local address": ("INTERNAL_IP-203.0.113.7:33245-169", "203.0.113.7", 33245),
+    "MSK, a private client": ("INTERNAL_IP-INTERNAL_IP:33245-169", "", 33245),
+    "a scrubber masks both": ("<ip>:9092-<ip>:40001-0-17", "", 40001),
+    "octets are masked": ("10.0.x.x:9092-10.0.x.x:40001-3", "", 40001),
+    "all is masked": ("[REDACTED]", "", 0),
+    "stars": ("***", "", 0),
+}
+
+
+@pytest.mark.parametrize("case", MASKED)
+def test_what_a_mask_leaves_of_a_connection(case):
+    connection_id, host, port = MASKED[case]
+    remote = addresses(connection_id)
+    assert (remote.host, remote.port) == (host, port)
+
+
+@pytest.mark.parametrize("connection_id", ["nonsense", "10.0.0.9:9092", "", "a b"])
+def test_what_is_no_connection(connection_id):
+    assert addresses(connection_id) is None
+
+
+def _told_apart(connection: str, client_id: str) -> str:
+    line = json_line(0, FETCH, connection=connection, client_id=client_id).decode()
+    return told_apart(parse_entry(line[line.index("Completed request:") : line.rindex("}") + 1]))
+
+
+def test_masked_connections_differ_by_number_or_else_by_client():
+    assert _told_apart("INTERNAL_IP-INTERNAL_IP:33245-169", "a") == _told_apart(
+        "INTERNAL_IP-INTERNAL_IP:33245-169", "b"
+    )
+    assert _told_apart("INTERNAL_IP-INTERNAL_IP:33245-169", "a") != _told_apart(
+        "INTERNAL_IP-INTERNAL_IP:33245-170", "a"
+    )
+    assert _told_apart("[REDACTED]", "a") != _told_apart("[REDACTED]", "b")
+
+
+def test_the_broker_of_masked_lines_is_that_of_the_name_or_as_given(tmp_path):
+    masked = [json_line(0, FETCH, connection="INTERNAL_IP-203.0.113.7:33245-169")]
+    found = _survey(tmp_path, {"Broker-3.log": masked})
+    assert [(b.broker_id, b.id_known_by) for b in found.brokers] == [(3, "name")]
+    found = _survey(tmp_path, {"Broker-3.log": masked}, f"2={tmp_path}/Broker-3.log")
+    assert [(b.broker_id, b.id_known_by) for b in found.brokers] == [(2, "given")]
+
+
+TRACED = (
+    "[2026-11-22 10:10:00,000] TRACE [KafkaApi-5] Handling request:RequestHeader(apiKey=FETCH, apiVersion=11, clientId=orders, "
+    "correlationId=1, headerVersion=1) -- FetchRequestData(replicaId=-1) from connection 10.0.0.9:9092-10.0.1.1:40001-0;"
+    "securityProtocol:SASL_SSL,principal:User:orders (kafka.server.KafkaApis)"
+)
+
+
+def test_kafka_apis_names_the_node_id(tmp_path):
+    found = _survey(tmp_path, {"kafka.log": [TRACED.encode()]})
+    assert [(b.broker_id, b.entries) for b in found.brokers] == [(5, 1)]
+    assert not found.doubled
+
+
+def test_lines_of_kafka_apis_do_not_count_besides_the_request_loggers(tmp_path):
+    request = json_line(0, FETCH, connection="10.0.0.9:9092-10.0.1.1:40001-0")
+    found = _survey(tmp_path, {"kafka.log": [TRACED.encode(), request]})
+    assert len(found.doubled) == 1
+    assert [broker.entries for broker in found.brokers] == [1]
 
 
 def test_the_node_id_is_known_by_the_address_that_metadata_lists(tmp_path):

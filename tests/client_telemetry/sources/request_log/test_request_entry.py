@@ -159,3 +159,53 @@ def test_real_logs(sample_logs, name, entries, halves):
             bad.append(line)
     assert (read, len(bad)) == (entries, halves)
     assert all(line.endswith(b"clientId=two") or line.startswith(b"lines ") for line in bad)
+
+
+TRACED = {
+    "4.x, data classes": (
+        "Handling request:RequestHeader(apiKey=JOIN_GROUP, apiVersion=5, clientId=billing, correlationId=7, headerVersion=1) -- "
+        "JoinGroupRequestData(groupId='invoices', sessionTimeoutMs=45000, memberId='') from connection "
+        "10.0.0.9:9092-10.0.1.1:40001-3;securityProtocol:SASL_SSL,principal:User:billing",
+        (11, 5, "billing", "10.0.0.9:9092-10.0.1.1:40001-3", "User:billing", {"groupId": "invoices"}, False),
+    ),
+    "2.x, structs": (
+        "Handling request:RequestHeader(apiKey=OFFSET_COMMIT, apiVersion=2, clientId=null, correlationId=7) -- "
+        "{group_id=invoices,generation_id=3,member_id=m} from connection 10.0.0.9:9092-10.0.1.1:40001-3;"
+        "securityProtocol:PLAINTEXT,principal:User:ANONYMOUS",
+        (8, 2, None, "10.0.0.9:9092-10.0.1.1:40001-3", "User:ANONYMOUS", {"groupId": "invoices"}, False),
+    ),
+    "topics of a Produce": (
+        "Handling request:RequestHeader(apiKey=PRODUCE, apiVersion=2, clientId=x, correlationId=0, headerVersion=1) -- "
+        "{acks=1,timeout=10000,partitionSizes=[orders-0=107, a-b-12=3]} from connection INTERNAL_IP-198.51.100.20:33245-169;"
+        "securityProtocol:SASL_SSL,principal:User:x (kafka.server.KafkaApis)",
+        (
+            0, 2, "x", "INTERNAL_IP-198.51.100.20:33245-169", "User:x",
+            {"topics": [{"name": "orders"}, {"name": "a-b"}]}, False,
+        ),
+    ),
+    "a controller's, forwarded": (
+        "Handling request:Forwarded request: RequestContext(header=RequestHeader(apiKey=ENVELOPE, apiVersion=0)) "
+        "RequestHeader(apiKey=CREATE_TOPICS, apiVersion=7, clientId=x, correlationId=0, headerVersion=2) -- "
+        "CreateTopicsRequestData(validateOnly=false) from connection 10.0.0.9:9092-10.0.1.1:40001-3;"
+        "securityProtocol:SASL_SSL,principal:User:x",
+        (19, 7, "x", "10.0.0.9:9092-10.0.1.1:40001-3", "User:x", {}, True),
+    ),
+}  # fmt: skip
+"""KafkaApis.handle and RequestChannel.Request.requestDesc."""
+
+
+@pytest.mark.parametrize("case", TRACED)
+def test_a_request_that_kafka_apis_took(case):
+    message, expected = TRACED[case]
+    entry = parse_entry(message)
+    assert entry.is_traced
+    assert (
+        entry.api_key, entry.api_version, entry.client_id, entry.connection_id, entry.principal, entry.request,
+        entry.is_forwarded,
+    ) == expected  # fmt: skip
+
+
+def test_a_cut_line_of_kafka_apis_is_no_entry():
+    message = TRACED["2.x, structs"][0]
+    with pytest.raises(BadEntry, match="cut off"):
+        parse_entry(message[: message.index(" from connection")])

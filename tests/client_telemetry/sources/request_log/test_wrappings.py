@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import lz4.frame
+import ncompress
 import pytest
 import zstandard
 from client_telemetry.sources.log_files import find_logs
@@ -217,6 +218,7 @@ COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "bz2": bz2.compress,
     "lz4": lz4.frame.compress,
     "zip": _zip,
+    "compress": ncompress.compress,
     "UTF-16": lambda data: data.decode().encode("utf-16"),
 }
 COMBINATIONS = [(w, layout, time) for w in WRAPPINGS for layout in LAYOUTS for time in TIMES]
