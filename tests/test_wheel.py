@@ -72,3 +72,11 @@ def test_verdicts_of_a_list_in_a_second_after_the_first_start(command, tmp_path)
         assert len(list(csv.DictReader(given))) == len(list(csv.DictReader(asked))) > 0
     # Processor time: the first start compiles the modules, and other processes may run beside a test.
     assert min(seconds[1:]) <= 1
+
+
+def test_patterns_of_ones_own_say_what_they_need(command, tmp_path):
+    arguments = [command, "knowledge-check", CHECKOUT / "docs/examples/knowledge"]
+    run = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert run.stderr.count("\n") == 1
+    assert "patterns of your own need the package google-re2: pip install google-re2" in run.stderr

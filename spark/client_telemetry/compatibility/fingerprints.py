@@ -5,17 +5,18 @@ A fingerprint is a guess with reasons, never an identity. It uses the same versi
 a library is overruled by requests that this library cannot send.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import zip_longest
+from re import Pattern
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis, client_ranges, client_versions, releases, served, software
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
 from client_telemetry.compatibility.served import Versions
+from client_telemetry.compatibility.user_patterns import UserPattern, knowledge_pattern
 
 FILE = "default_client_ids.csv"
 COLUMNS = ("client_id_pattern", "library", "learned_from_runs", "source")
@@ -223,17 +224,14 @@ def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:
 
 
 @cache
-def _default_ids() -> tuple[tuple[re.Pattern[str], str], ...]:
+def _default_ids() -> tuple[tuple[Pattern[str] | UserPattern, str], ...]:
     default_ids = []
     for line, (pattern, library, learned_from_runs, source) in rows(FILE, COLUMNS):
         if not source or learned_from_runs not in ("yes", "no"):
             raise DamagedKnowledge(FILE, line, "learned_from_runs is yes or no, and a source is required")
         if library not in {profile.library for profile in profiles()}:
             raise DamagedKnowledge(FILE, line, f"nothing is known of library {library}")
-        try:
-            default_ids.append((re.compile(pattern), library))
-        except re.error as error:
-            raise DamagedKnowledge(FILE, line, f"client_id_pattern: {error}") from error
+        default_ids.append((knowledge_pattern(FILE, line, "client_id_pattern", pattern), library))
     return tuple(default_ids)
 
 

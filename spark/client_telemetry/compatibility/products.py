@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import apis
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, due, rows
+from client_telemetry.compatibility.user_patterns import UserPattern, knowledge_pattern
 
 IDS_FILE = "product_client_ids.csv"
 IDS_COLUMNS = ("client_id_pattern", "product", "kind", "library", "brings_default_ids", "source")
@@ -31,7 +32,7 @@ CONFIDENCES = ("lock file", "documentation", "source code", "real runs")
 class ProductId:
     """One line of product_client_ids.csv."""
 
-    pattern: re.Pattern[str]
+    pattern: re.Pattern[str] | UserPattern
     product: str
     kind: str
     library: str
@@ -102,10 +103,7 @@ def _ids() -> tuple[ProductId, ...]:
             raise DamagedKnowledge(IDS_FILE, line, f"kind {kind!r} is none of {', '.join(KINDS)}")
         if brings not in ("yes", "no"):
             raise DamagedKnowledge(IDS_FILE, line, "brings_default_ids is yes or no")
-        try:
-            compiled = re.compile(pattern)
-        except re.error as error:
-            raise DamagedKnowledge(IDS_FILE, line, f"client_id_pattern: {error}") from error
+        compiled = knowledge_pattern(IDS_FILE, line, "client_id_pattern", pattern)
         ids.append(ProductId(compiled, product, kind, library, brings == "yes"))
     return tuple(ids)
 

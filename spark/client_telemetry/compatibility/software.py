@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from client_telemetry.compatibility import client_versions, releases
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, due, rows
+from client_telemetry.compatibility.user_patterns import UserPattern, group_names, knowledge_pattern
 
 FILE = "client_software.csv"
 COLUMNS = (
@@ -41,7 +42,7 @@ class Software:
 
     name: str
     library: str
-    version_pattern: re.Pattern[str]
+    version_pattern: re.Pattern[str] | UserPattern
     binding: str
     negotiates_since: tuple[int, ...] | None
     """First version that negotiates by the broker's ApiVersions; None = unknown."""
@@ -77,11 +78,8 @@ def known() -> dict[str, Software]:
             raise DamagedKnowledge(FILE, line, f"{name} occurs twice")
         if decides not in ("yes", "no") or not source:
             raise DamagedKnowledge(FILE, line, "version_decides is yes or no, and a source is required")
-        try:
-            compiled = re.compile(pattern)
-        except re.error as error:
-            raise DamagedKnowledge(FILE, line, f"version_pattern: {error}") from error
-        if "library" not in compiled.groupindex:
+        compiled = knowledge_pattern(FILE, line, "version_pattern", pattern)
+        if "library" not in group_names(compiled):
             raise DamagedKnowledge(FILE, line, "version_pattern has no group named library")
         by_name[name] = Software(
             name,

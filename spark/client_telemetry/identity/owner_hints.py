@@ -22,10 +22,10 @@ def rule_hints(rules: Sequence[OwnerRule]) -> list[str]:
     ["owner rule 'a': client_id 'orders-*' looks like a glob, but patterns are regular expressions: write 'orders-.*'"]
     """
     return [
-        f"owner rule {rule.name!r}: {key} {pattern.pattern!r} {hint}"
+        f"owner rule {rule.name!r}: {key} {pattern.text!r} {hint}"
         for rule in rules
         for key in ("principal", "client_id", "group_id", "client_address")
-        if (pattern := getattr(rule, key)) is not None and (hint := _hint(key, pattern.pattern))
+        if (pattern := getattr(rule, key)) is not None and (hint := _hint(key, pattern.text))
     ]
 
 

@@ -1,33 +1,34 @@
 """Who owns a client: ordered rules that the user writes. Loading the file is done elsewhere."""
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 import yaml
+
+from client_telemetry.compatibility.user_patterns import BadPattern, UserPattern
 
 _PATTERNS = ("principal", "client_id", "group_id", "client_address")
 _TEXTS = ("name", "owner", "contact")
 
 
 class BadOwnerRule(ValueError):
-    """A rule cannot be used; the message names the rule and the mistake."""
+    """A rule cannot be used; the message names the rule, its line and the mistake."""
 
 
 @dataclass(frozen=True)
 class OwnerRule:
-    """Patterns are Python regular expressions for the whole string; all given patterns must match. Of a client's groups
+    """Patterns are regular expressions (RE2) for the whole string; all given patterns must match. Of a client's groups
     and addresses one match is enough.
     """
 
     name: str
     owner: str
     contact: str | None = None
-    principal: re.Pattern[str] | None = None
-    client_id: re.Pattern[str] | None = None
-    group_id: re.Pattern[str] | None = None
-    client_address: re.Pattern[str] | None = None
+    principal: UserPattern | None = None
+    client_id: UserPattern | None = None
+    group_id: UserPattern | None = None
+    client_address: UserPattern | None = None
 
     def matches(
         self,
@@ -48,7 +49,7 @@ class OwnerRule:
         )
 
 
-def _fits(pattern: re.Pattern[str], values: Collection[str | None]) -> bool:
+def _fits(pattern: UserPattern, values: Collection[str | None]) -> bool:
     return any(value is not None and pattern.fullmatch(value) for value in values)
 
 
@@ -82,7 +83,8 @@ def load_owner_rules(text: str) -> tuple[OwnerRule, ...]:
         raise BadOwnerRule(
             "the owner rules are not a list: write `rules:` and below it one `- name: ...` for each rule"
         )
-    rules = tuple(_rule(number, entry) for number, entry in enumerate(content, 1))
+    lines = _lines(yaml.compose(text, Loader=yaml.SafeLoader))
+    rules = tuple(_rule(number, lines[number - 1], entry) for number, entry in enumerate(content, 1))
     names = [rule.name for rule in rules]
     for name in names:
         if names.count(name) > 1:
@@ -90,10 +92,26 @@ def load_owner_rules(text: str) -> tuple[OwnerRule, ...]:
     return rules
 
 
-def _rule(number: int, entry: object) -> OwnerRule:
+def _lines(node: Any) -> list[dict[str, int]]:
+    """The lines of each rule, counted from 1: by key, and that of the rule itself under ""."""
+    if isinstance(node, yaml.MappingNode):
+        ((_, node),) = node.value
+    lines = []
+    for rule in node.value:
+        pairs = rule.value if isinstance(rule, yaml.MappingNode) else ()
+        by_key = {str(key.value): value.start_mark.line + 1 for key, value in pairs}
+        lines.append(by_key | {"": rule.start_mark.line + 1})
+    return lines
+
+
+def _rule(number: int, lines: Mapping[str, int], entry: object) -> OwnerRule:
+    rule_line = lines[""]
     if not isinstance(entry, dict):
-        raise BadOwnerRule(f"owner rule {number} is not a mapping of keys to texts: {entry!r}")
-    where = f"owner rule {number} ({entry['name']!r})" if entry.get("name") else f"owner rule {number}"
+        raise BadOwnerRule(
+            f"owner rule {number} (line {rule_line}) is not a mapping of keys to texts: {entry!r}"
+        )
+    name = f"owner rule {number} ({entry['name']!r})" if entry.get("name") else f"owner rule {number}"
+    where = f"{name} (line {rule_line})"
     field_types = get_type_hints(OwnerRule)
     for key, value in entry.items():
         if key not in field_types:
@@ -110,12 +128,16 @@ def _rule(number: int, entry: object) -> OwnerRule:
             f"{where} has no pattern and would match every client; if that is meant, write principal: '.*'"
         )
     texts: dict[str, Any] = {key: value for key, value in entry.items() if key in _TEXTS}
-    patterns = {key: _pattern(where, key, value) for key, value in entry.items() if key in _PATTERNS}
+    patterns = {
+        key: _pattern(f"{name} (line {lines.get(key, rule_line)})", key, value)
+        for key, value in entry.items()
+        if key in _PATTERNS
+    }
     return OwnerRule(**texts | patterns)
 
 
-def _pattern(where: str, key: str, value: str) -> re.Pattern[str]:
+def _pattern(where: str, key: str, value: str) -> UserPattern:
     try:
-        return re.compile(value)
-    except re.error as error:
-        raise BadOwnerRule(f"{where}: {key} {value!r} is not a valid regular expression: {error}") from None
+        return UserPattern(value)
+    except BadPattern as error:
+        raise BadOwnerRule(f"{where}: {key} {value!r} {error}") from None

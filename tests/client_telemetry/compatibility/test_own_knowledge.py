@@ -4,13 +4,22 @@ import csv
 import re
 import shlex
 import shutil
+import time
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from client_telemetry.cli.__main__ import main as client_telemetry_command
-from client_telemetry.compatibility import ClientEvidence, advice, judge, knowledge, parse_api_uses
+from client_telemetry.compatibility import (
+    ClientEvidence,
+    advice,
+    judge,
+    knowledge,
+    parse_api_uses,
+    products,
+    software,
+)
 from client_telemetry.compatibility.command_line import main as judge_list
 from client_telemetry.compatibility.knowledge import DamagedKnowledge
 from client_telemetry.compatibility.own_knowledge import main, use_folder
@@ -240,6 +249,36 @@ def test_a_mistake_is_in_the_line_where_its_row_begins(tmp_path):
         opened.write('"Shop\nbus",sarama\n')
     with pytest.raises(DamagedKnowledge, match=r"products\.csv line 3: 2 cells, expected 6"):
         use_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern", "copy"),
+    [
+        ("product_client_ids.csv", "shopbus-.+", "(?!x)shopbus-.+"),
+        ("client_software.csv", r"v?(?P<library>\d+(?:\.\d+)+).*", r"v?(?P<library>\d+)(?=-).*"),
+    ],
+)
+def test_a_pattern_that_re2_does_not_know_is_refused_with_its_line(tmp_path, file, pattern, copy):
+    folder = shutil.copytree(EXAMPLE, tmp_path / "own")
+    text = (folder / file).read_text()
+    assert pattern in text
+    (folder / file).write_text(text.replace(pattern, copy))
+    with pytest.raises(DamagedKnowledge, match=rf"{file} line 2: .*has no lookaround and no backreferences"):
+        use_folder(folder)
+
+
+def test_no_client_keeps_a_pattern_of_ones_own_busy(tmp_path):
+    folder = shutil.copytree(EXAMPLE, tmp_path / "own")
+    ids, names = folder / "product_client_ids.csv", folder / "client_software.csv"
+    ids.write_text(ids.read_text().replace("shopbus-.+", "(?:[a-z]+-?)+[0-9]"))
+    names.write_text(
+        names.read_text().replace(r"v?(?P<library>\d+(?:\.\d+)+).*", r"(?P<library>(?:\d+\.?)+)x")
+    )
+    use_folder(folder)
+    began = time.process_time()
+    assert products.by_client_id("a" * 200) is None
+    assert software.identify_name("shop-kafka", "1" * 10_000).version is None
+    assert time.process_time() - began < 0.5
 
 
 def test_a_file_that_nobody_reads_is_an_error(tmp_path):

@@ -1,4 +1,5 @@
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -73,12 +74,17 @@ def test_json_and_a_bare_list_are_fine():
         ("rules: [", "not valid YAML"),
         ("", "not a list"),
         ("owner: x", "not a list"),
-        ("- just a text", "owner rule 1 is not a mapping"),
-        ("- {owner: a, principal: x}", "owner rule 1 has no name"),
-        ("- {name: a, principal: x}", "owner rule 1 ('a') has no owner"),
+        ("- just a text", "owner rule 1 (line 1) is not a mapping"),
+        ("- {owner: a, principal: x}", "owner rule 1 (line 1) has no name"),
+        ("- {name: a, principal: x}", "owner rule 1 ('a') (line 1) has no owner"),
         ("- {name: a, owner: b}", "has no pattern and would match every client"),
         ("- {name: a, owner: b, topic: x}", "unknown key 'topic'"),
         ("- {name: a, owner: b, client_id: '['}", "client_id '[' is not a valid regular expression"),
+        (
+            "rules:\n- name: a\n  owner: b\n  # not on Fridays\n  client_id: '(?!test).*'",
+            "owner rule 1 ('a') (line 5): client_id '(?!test).*' is not a valid regular expression: invalid perl "
+            "operator: (?!; patterns run on RE2, which has no lookaround and no backreferences",
+        ),
         ("- {name: a, owner: b, client_id: no}", "client_id is not text but False"),
         ("- {name: a, owner: b, client_id: 17}", "put it in quotes"),
         ("- {name: a, owner: '', client_id: x}", "owner is empty"),
@@ -90,6 +96,13 @@ def test_bad_rules_are_named(text: str, said: str):
     with pytest.raises(BadOwnerRule) as error:
         load_owner_rules(text)
     assert said in str(error.value)
+
+
+def test_no_client_id_keeps_a_rule_busy():
+    rules = load_owner_rules("[{name: a, owner: b, client_id: '(?:[a-z]+-?)+[0-9]'}]")
+    began = time.process_time()
+    assert first_match(rules, None, "a" * 40) is None
+    assert time.process_time() - began < 0.1
 
 
 def test_rules_of_the_sample():
