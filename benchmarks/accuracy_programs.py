@@ -1,7 +1,7 @@
 """Accuracy of verdicts on whole programs and on a fleet as it was upgraded: docs/accuracy-programs.md.
 
 The clients of a program are those of its request log, and the most serious verdict on one of them is the program's.
-The fleet's clients are judged for both of its upgrades. Run by `python -m benchmarks.accuracy`.
+The fleet's clients are judged for both of its upgrades. Programs that were upgraded in place are in accuracy_in_place.py. Run by `python -m benchmarks.accuracy`.
 """
 
 import csv
@@ -14,6 +14,7 @@ from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict
 from client_telemetry.compatibility.verdict import BREAKS, PRECEDENCE
 from client_telemetry.identity import kip511
 
+from benchmarks import accuracy_in_place
 from benchmarks.scores import Prediction, grouped, misses, table
 
 PROGRAMS, FLEET = Path(__file__).parent / "programs", Path(__file__).parent / "fleet"
@@ -177,6 +178,7 @@ def report(some: list[Prediction]) -> str:
         lines += table("target", grouped(of_kind, lambda each: each.target))
         lines += table("kind of program", grouped(of_kind, lambda each: each.library))
         lines += misses(each for each in of_kind if not each.is_right)
+    lines += accuracy_in_place.report(accuracy_in_place.programs())
     return "\n".join([*lines, *_fleet_page()]).rstrip("\n") + "\n"
 
 
@@ -212,7 +214,7 @@ def goals_missed(some: list[Prediction]) -> list[str]:
         found.append(
             f"fleet: already failing differs in {', '.join(sorted(failing ^ failing_applications()))}"
         )
-    return found
+    return found + accuracy_in_place.goals_missed(accuracy_in_place.programs())
 
 
 _INTRODUCTION = (

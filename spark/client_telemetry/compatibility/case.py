@@ -38,6 +38,7 @@ class ClientFacts(NamedTuple):
     roles: tuple[str, ...]
     contradiction: str
     failing: tuple[str, ...]
+    failing_by_answers: tuple[failures.AnsweredWithErrors, ...]
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,9 @@ class Case:
     contradiction: str
     """Why the declared software cannot have sent what was seen; empty if it can."""
     failing: tuple[str, ...]
-    """Why it already fails on the source; empty if nothing shows that it does."""
+    """Why it already fails on the source, whose brokers refuse it; empty if nothing shows that it does."""
+    failing_by_answers: tuple[failures.AnsweredWithErrors, ...]
+    """Why it already fails on the source, whose brokers answer it; likewise."""
 
     @classmethod
     def of(
@@ -210,6 +213,7 @@ def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
         roles_seen or (roles.ASSUMED if is_identified else ()),
         _contradiction(identity, uses),
         failing,
+        tuple(failures.by_answers(evidence, uses, source)),
     )
 
 

@@ -45,8 +45,10 @@ def conclude(case: Case) -> ClientVerdict:
         verdict = INSUFFICIENT_EVIDENCE
     reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
     missing = explanations.missing(case, findings)
-    failing = bool(case.failing) or any(finding.already for finding in findings)
-    works_again = failing and verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)
+    refused = bool(case.failing) or any(finding.already for finding in findings)
+    helped = all(failing.upgrade_helps for failing in case.failing_by_answers)
+    failing = refused or bool(case.failing_by_answers)
+    works_again = failing and helped and verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)
     sentence = explanations.sentence(case, verdict, findings, missing)
     return ClientVerdict(
         verdict=verdict,

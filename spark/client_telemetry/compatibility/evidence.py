@@ -41,6 +41,22 @@ class ApiUse(NamedTuple):
         return count >= 10 and seconds >= 30 and count * 60 >= seconds
 
 
+class ApiError(NamedTuple):
+    """Answers of one API in one version in which nothing succeeded. They count in `ApiUse.requests`, too."""
+
+    api_key: int
+    version: int
+    code: int
+    requests: int = 1
+
+
+class FailedApi(NamedTuple):
+    """An API whose requests got no answer but errors; `code`: the most frequent one."""
+
+    api_key: int
+    code: int
+
+
 @dataclass(frozen=True)
 class ClientEvidence:
     client_software_name: str | None = None
@@ -66,6 +82,8 @@ class ClientEvidence:
     uses_elsewhere: tuple[tuple[str, ApiUse], ...] = ()
     """(exact release, requests) that brokers of other releases answered: no evidence of what the source accepts, but of
     what the client sends."""
+    failed_apis: tuple[FailedApi, ...] = ()
+    """APIs that were answered with errors only (error_codes.failed_apis); () also if the source does not know answers."""
     product: str | None = None
     """Product behind its client id, where that id itself is left out (product_client_ids.csv), or as a person says it
     (products.csv)."""

@@ -112,6 +112,7 @@ def until_finalized(
 def already(case: Case, findings: list[Finding], works_again: bool, explained: str) -> str:
     """That a client already fails on the source, and why, except what `explained` says; empty if it does not fail."""
     why = [*case.failing, *(finding.explanation for finding in findings if finding.already)]
+    why += [failing.reason for failing in case.failing_by_answers]
     if not why:
         return ""
     then = f", and works again on {case.target}" if works_again else ""

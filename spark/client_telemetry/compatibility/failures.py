@@ -1,4 +1,4 @@
-"""What already fails before the upgrade, from what the source's brokers refused and answered.
+"""What already fails before the upgrade, from what the source's brokers refused and answered, and with which errors.
 
 `already_failing` stands beside the verdict, which is about the target: a client can be refused by both releases, or be
 refused today and served again by the target (`works_again`).
@@ -6,20 +6,26 @@ refused today and served again by the target (`works_again`).
 A refused request closes the connection, and most refusals cannot be tied to a client (the broker logs them without
 client id). What remains visible is what the client sends before and after: it looks up the coordinator again and again
 and nothing that follows is answered, or it is a group member that reads no records. These signs count only on releases
-that have removed request versions, and not for clients that speak as of 0.11, which no release refuses.
+that have removed request versions, and not for clients that speak as of 0.11, which no release refuses. The exception is a
+Java client that asks for its coordinator and for nothing there: it asks once it has something to request.
 """
 
 from collections.abc import Collection, Mapping
 from functools import cache
+from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, eras, releases, roles, served
+from client_telemetry.compatibility import apis, eras, error_codes, releases, roles, served, software
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, format_versions
 from client_telemetry.compatibility.verdict import BREAKS
 
 _FETCH, _METADATA, _FIND_COORDINATOR = 1, 3, 10
 _MEMBERSHIP = frozenset((11, 12, 14))
 _POSITIONS = frozenset((8, 9))
-_AT_COORDINATORS = frozenset((8, 9, 11, 12, 14, 15, 22, 24, 25, 26, 28, 68, 76, 88))
+_AT_COORDINATORS = frozenset(
+    (8, 9, 11, 12, 13, 14, 15, 22, 24, 25, 26, 28, 42, 47, 65, 68, 69, 76, 77, 88, 89, 90, 91, 92)
+)
+_DATA = frozenset((0, 1))
+_JAVA = "kafka-clients"
 _LOOK_UPS, _HEARTBEATS = 5, 10
 """Counts of requests without what must follow them; this many are no coincidence."""
 
@@ -48,6 +54,65 @@ def now(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str)
     if not reasons and removes_versions(source) and not eras.negotiates_as_of_0_11(evidence.api_uses):
         reasons += _unanswered(evidence, uses, source)
     return tuple(reasons)
+
+
+class AnsweredWithErrors(NamedTuple):
+    """Why a client fails that is answered. `upgrade_helps`: another release may not answer so."""
+
+    reason: str
+    upgrade_helps: bool
+
+
+def by_answers(
+    evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str
+) -> list[AnsweredWithErrors]:
+    """What fails although brokers answer: an API that the client's main job needs gets nothing but errors, or what it asks
+    its coordinator for does not exist on the source. Empty if nothing shows that anything does.
+    """
+    tried = {use[0] for use in evidence.api_uses}
+    client_roles = roles.seen_in(tried - {apis.API_VERSIONS})
+    failing = [
+        _with_errors(key, code, source)
+        for key, code in evidence.failed_apis
+        if roles.loss(key, client_roles, tried).without_it == BREAKS and _is_harm(key, code)
+    ]
+    if not failing and _asks_only_for_its_coordinator(evidence, uses):
+        failing.append(
+            AnsweredWithErrors(
+                f"it looks its coordinator up again and again on {source} and then requests nothing from it: it needs a request "
+                f"that brokers on {source} do not accept (share groups, for example), or it fails itself",
+                upgrade_helps=False,
+            )
+        )
+    return failing
+
+
+def _is_harm(key: int, code: int) -> bool:
+    """For an administrative request, an error may be the answer: the topic exists already, the group is gone."""
+    api = apis.by_key().get(key)
+    is_refused = code in error_codes.NOT_AUTHORIZED or code == error_codes.UNSUPPORTED_VERSION
+    return is_refused or (api is not None and api.used_by in ("data", "connection"))
+
+
+def _with_errors(key: int, code: int, source: str) -> AnsweredWithErrors:
+    known = error_codes.known().get(code)
+    means = f": {known.means}" if known else ""
+    helps = known is not None and known.upgrade_helps
+    stays = "; the upgrade does not change that" if known and known.stays and not helps else ""
+    return AnsweredWithErrors(
+        f"{source} answers each {apis.name(key)} with error {error_codes.text(code)}{means}{stays}", helps
+    )
+
+
+def _asks_only_for_its_coordinator(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]]) -> bool:
+    """Of a Java client only. librdkafka looks up the coordinator of any consumer that has a group.id, whatever it does then
+    (rd_kafka_cgrp_coord_query in rdkafka_cgrp.c); other libraries were not read.
+    """
+    identity = software.identify(evidence)
+    if identity is None or identity.library != _JAVA or (_AT_COORDINATORS | _DATA) & uses.keys():
+        return False
+    look_ups = sum(use.requests for use in uses.get(_FIND_COORDINATOR, ()))
+    return look_ups >= _LOOK_UPS and roles.ADMIN not in roles.seen_in(uses.keys())
 
 
 def _unanswered(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Connection events as rows of `connection_events`, without cluster_id and dt."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -7,7 +8,7 @@ from typing import Any
 
 from client_telemetry.decode.slow_decoder import connection_columns
 from client_telemetry.raw.object_key import ObjectKey
-from client_telemetry.raw.raw_dump_v1_pb2 import ApiUse, ConnectionEvent
+from client_telemetry.raw.raw_dump_v1_pb2 import ApiError, ApiUse, ConnectionEvent
 
 _KINDS = {
     ConnectionEvent.OPENED: "opened",
@@ -49,6 +50,7 @@ def event_row(key: ObjectKey, offset: int, event: ConnectionEvent, is_other_day:
         event.client.sasl_mechanism if event.client.HasField("sasl_mechanism") else None,
         sorted({instance_id for instance_id in event.client_instance_ids if len(instance_id) == 16}),
         sorted(set(event.topics)),
+        _api_errors(event.api_errors),
         sorted(flags),
         str(key),
         offset,
@@ -80,6 +82,14 @@ def _api_uses(uses: Sequence[ApiUse]) -> list[tuple[Any, ...]]:
     if len({row[:2] for row in rows}) == len(rows):
         return rows
     return [_added_up(list(uses)) for _, uses in groupby(rows, key=itemgetter(0, 1))]
+
+
+def _api_errors(errors: Sequence[ApiError]) -> list[tuple[int, ...]]:
+    """One entry per API, version and error code, sorted; entries for the same ones are added up."""
+    counts: Counter[tuple[int, ...]] = Counter()
+    for error in errors:
+        counts[error.api_key, error.version, error.error_code] += error.requests
+    return [(*error, requests) for error, requests in sorted(counts.items())]
 
 
 def _added_up(rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -28,6 +28,7 @@ from client_telemetry.pipeline.columns import ALWAYS, NEVER, Vector, integers, m
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENT_KEY
 from client_telemetry.tables.table import (
+    API_ERRORS,
     DOUBLE,
     INT,
     INTS,
@@ -61,6 +62,7 @@ _EVIDENCE = struct(
     listeners=ArrayType(struct(listener_name=STRING, security_protocol=STRING)),
     sasl_mechanisms=STRINGS,
     uses=ArrayType(_USE),
+    errors=API_ERRORS,
     uses_elsewhere=ArrayType(struct(release=STRING, api_key=INT, version=INT)),
     cell_s=DOUBLE,
 )
@@ -106,7 +108,8 @@ class Evidence:
         only one), `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners` (listener and security
         protocol), `sasl_mechanisms` (as seen, sorted), and `uses`, one per API and version, sorted: requests,
         rejected, first and last request, brokers, the latest raw record that shows answered requests, and the cells
-        of the evidence's time (compatibility/well_observed.py) in which some were answered. `cell_s`: seconds per
+        of the evidence's time (compatibility/well_observed.py) in which some were answered. `errors`: answers in which
+        nothing succeeded, one per API, version and error code, sorted. `cell_s`: seconds per
         cell. `uses_elsewhere`: what brokers of releases before the from-release answered, as release, api_key and
         version, sorted; it shows what a client sends that now fails. With `shared` also `activity`: what shows which
         clients are one application.

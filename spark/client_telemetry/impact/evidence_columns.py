@@ -36,6 +36,7 @@ STORED = (
     "last_seen_at",
     "connections",
     "api_uses",
+    "api_errors",
     "uses_object",
     "uses_sequence",
     "group_ids",
@@ -72,6 +73,7 @@ def evidence_of(connections: pa.Table, time: Time, with_activity: bool) -> dict[
         **{name: counted[name].take(first).combine_chunks() for name in (*CLIENT_KEY, "program")},
         **_connections(counted, of_program, len(first)),
         "uses": _uses(counted, *used, of_program, len(first), time),
+        "errors": _errors(counted, *used, of_program, len(first), time),
         "uses_elsewhere": elsewhere.uses_of(clients[is_evidence][first], places),
         **({"activity": _activity(counted, *used, of_program, len(first))} if with_activity else {}),
     }
@@ -181,6 +183,37 @@ def _uses(
     return pc.if_else(
         pc.equal(pc.list_value_length(use_lists), 0), pa.scalar(None, use_lists.type), use_lists
     )
+
+
+def _errors(
+    counted: pa.Table, row: Vector, use: pa.Array, of_program: Vector, size: int, time: Time
+) -> pa.Array:
+    """One per API, version and error code, sorted; only of uses that count."""
+    of_row, error = each_item(counted["api_errors"])
+    of_use = _pairs(row, use)
+    if time.until is not None:
+        first = micros(pc.struct_field(use, "first_request_at"), NEVER)
+        of_use = of_use[(first < time.until) | (first == NEVER)]
+    counts = np.isin(_pairs(of_row, error), of_use)
+    of_row, error = of_row[counts], error.filter(pa.array(counts))
+    api_key, version, code, requests = (
+        integers(pc.struct_field(error, name)) for name in ("api_key", "version", "error_code", "requests")
+    )
+    order, is_new = in_order(of_program[of_row], api_key, version, code)
+    begins = np.flatnonzero(is_new)
+    numbers = {"api_key": api_key, "version": version, "error_code": code}
+    fields = {name: _ints(values[order][begins]) for name, values in numbers.items()}
+    sums = np.add.reduceat(requests[order], begins) if len(begins) else requests
+    fields["requests"] = pa.array(sums)
+    errors = pa.StructArray.from_arrays(list(fields.values()), list(fields))
+    return list_column(of_program[of_row][order][begins], errors, size)
+
+
+def _pairs(row: Vector, items: pa.Array) -> Vector:
+    """A number for each row with its item's API and version."""
+    api_key, version = (integers(pc.struct_field(items, name)) for name in ("api_key", "version"))
+    pairs: Vector = (row << 32) | (api_key << 16) | version
+    return pairs
 
 
 def _activity(counted: pa.Table, row: Vector, use: pa.Array, of_program: Vector, size: int) -> pa.Array:

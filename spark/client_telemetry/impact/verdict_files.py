@@ -27,6 +27,7 @@ from client_telemetry.compatibility import (
     judge_rollback,
     products,
 )
+from client_telemetry.compatibility.evidence import FailedApi
 from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.compatibility.well_observed import is_well_observed
 from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
@@ -407,6 +408,7 @@ def judged_row(
         principal_has_scram=values["principal_has_scram"],
         security_protocol=values["security_protocol"],
         also_declared=tuple(tuple(software) for software in values["also_declared"]),
+        failed_apis=tuple(FailedApi(*failed) for failed in values.get("failed_apis") or ()),
         uses_elsewhere=tuple(
             (use["release"], ApiUse(use["api_key"], use["version"]))
             for use in values.get("uses_elsewhere") or ()

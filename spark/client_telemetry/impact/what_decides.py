@@ -2,6 +2,7 @@
 text are alike and are judged once. It leaves out when, and rounds how often to a power of ten.
 """
 
+import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -11,7 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from client_telemetry.compatibility.error_codes import failed_apis
+from client_telemetry.compatibility.evidence import ApiError, ApiUse, FailedApi
 from client_telemetry.identity import kip511
+from client_telemetry.impact.client_evidence import micros_of
 from client_telemetry.pipeline.columns import Vector, integers, lengths, starts
 
 _POWERS = 10 ** np.arange(19)
@@ -48,6 +52,7 @@ def alike(clients: pa.Table, mechanisms: Mechanisms) -> pa.ChunkedArray:
         ],
         _also_declared(clients),
         _tuples(clients["uses_elsewhere"].combine_chunks()),
+        _failed_apis(clients),
     ):
         if decides not in texts:
             texts[decides] = json.dumps(decides.values(mechanisms.offered))
@@ -65,6 +70,7 @@ class _Decides(NamedTuple):
     has_scram: bool | None
     also_declared: tuple[Software, ...]
     elsewhere: tuple[tuple[Any, ...], ...] | None
+    failed_apis: tuple[FailedApi, ...]
 
     def values(self, offered: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
         protocols = list(dict.fromkeys(protocol for _, protocol in self.listeners or ()))
@@ -81,6 +87,7 @@ class _Decides(NamedTuple):
             # Several protocols under one client: which of them a connection used does not matter here.
             "security_protocol": _only(protocols),
             "also_declared": self.also_declared,
+            "failed_apis": self.failed_apis,
             "uses_elsewhere": elsewhere and [dict(zip(names, use, strict=True)) for use in elsewhere],
         }
 
@@ -98,6 +105,31 @@ def _uses(lists: pa.Array) -> list[bytes]:
     numbers = np.stack([api_key, version, _power_of_ten(requests), _power_of_ten(rejected)], axis=1)
     bounds = starts(lengths(lists)).tolist()
     return [numbers[begin:end].tobytes() for begin, end in pairwise(bounds)]
+
+
+def _failed_apis(clients: pa.Table) -> list[tuple[FailedApi, ...]]:
+    """From exact counts and times, which the text has not."""
+    failed: list[tuple[FailedApi, ...]] = [()] * len(clients)
+    errors, uses = clients["errors"].combine_chunks(), clients["uses"]
+    for place in np.flatnonzero(lengths(errors)).tolist():
+        failed[place] = failed_apis(
+            [
+                ApiUse(
+                    use["api_key"],
+                    use["version"],
+                    use["requests"],
+                    first_seen=_micros(use["first_request_at"]),
+                    last_seen=_micros(use["last_request_at"]),
+                )
+                for use in uses[place].as_py() or ()
+            ],
+            [ApiError(*error.values()) for error in errors[place].as_py()],
+        )
+    return failed
+
+
+def _micros(at: dt.datetime | None) -> int | None:
+    return None if at is None else micros_of(at)
 
 
 def _power_of_ten(counts: Vector) -> Vector:

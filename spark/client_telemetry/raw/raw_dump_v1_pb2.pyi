@@ -87,8 +87,20 @@ class ApiUse(_message.Message):
     last_request_at_nanos: int
     def __init__(self, api_key: _Optional[int] = ..., version: _Optional[int] = ..., requests: _Optional[int] = ..., rejected: _Optional[int] = ..., first_request_at_nanos: _Optional[int] = ..., last_request_at_nanos: _Optional[int] = ...) -> None: ...
 
+class ApiError(_message.Message):
+    __slots__ = ("api_key", "version", "error_code", "requests")
+    API_KEY_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    ERROR_CODE_FIELD_NUMBER: _ClassVar[int]
+    REQUESTS_FIELD_NUMBER: _ClassVar[int]
+    api_key: int
+    version: int
+    error_code: int
+    requests: int
+    def __init__(self, api_key: _Optional[int] = ..., version: _Optional[int] = ..., error_code: _Optional[int] = ..., requests: _Optional[int] = ...) -> None: ...
+
 class ConnectionEvent(_message.Message):
-    __slots__ = ("cluster_id", "broker_id", "incarnation", "sequence", "observed_at_nanos", "client", "kind", "opened_at_nanos", "last_request_at_nanos", "api_uses", "group_ids", "transactional_ids", "failure_reason", "connections", "cut_fields", "client_instance_ids", "topics")
+    __slots__ = ("cluster_id", "broker_id", "incarnation", "sequence", "observed_at_nanos", "client", "kind", "opened_at_nanos", "last_request_at_nanos", "api_uses", "group_ids", "transactional_ids", "failure_reason", "connections", "cut_fields", "client_instance_ids", "topics", "api_errors")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[ConnectionEvent.Kind]
@@ -120,6 +132,7 @@ class ConnectionEvent(_message.Message):
     CUT_FIELDS_FIELD_NUMBER: _ClassVar[int]
     CLIENT_INSTANCE_IDS_FIELD_NUMBER: _ClassVar[int]
     TOPICS_FIELD_NUMBER: _ClassVar[int]
+    API_ERRORS_FIELD_NUMBER: _ClassVar[int]
     cluster_id: str
     broker_id: int
     incarnation: bytes
@@ -137,4 +150,5 @@ class ConnectionEvent(_message.Message):
     cut_fields: _containers.RepeatedScalarFieldContainer[str]
     client_instance_ids: _containers.RepeatedScalarFieldContainer[bytes]
     topics: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ..., incarnation: _Optional[bytes] = ..., sequence: _Optional[int] = ..., observed_at_nanos: _Optional[int] = ..., client: _Optional[_Union[ClientConnection, _Mapping]] = ..., kind: _Optional[_Union[ConnectionEvent.Kind, str]] = ..., opened_at_nanos: _Optional[int] = ..., last_request_at_nanos: _Optional[int] = ..., api_uses: _Optional[_Iterable[_Union[ApiUse, _Mapping]]] = ..., group_ids: _Optional[_Iterable[str]] = ..., transactional_ids: _Optional[_Iterable[str]] = ..., failure_reason: _Optional[str] = ..., connections: _Optional[int] = ..., cut_fields: _Optional[_Iterable[str]] = ..., client_instance_ids: _Optional[_Iterable[bytes]] = ..., topics: _Optional[_Iterable[str]] = ...) -> None: ...
+    api_errors: _containers.RepeatedCompositeFieldContainer[ApiError]
+    def __init__(self, cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ..., incarnation: _Optional[bytes] = ..., sequence: _Optional[int] = ..., observed_at_nanos: _Optional[int] = ..., client: _Optional[_Union[ClientConnection, _Mapping]] = ..., kind: _Optional[_Union[ConnectionEvent.Kind, str]] = ..., opened_at_nanos: _Optional[int] = ..., last_request_at_nanos: _Optional[int] = ..., api_uses: _Optional[_Iterable[_Union[ApiUse, _Mapping]]] = ..., group_ids: _Optional[_Iterable[str]] = ..., transactional_ids: _Optional[_Iterable[str]] = ..., failure_reason: _Optional[str] = ..., connections: _Optional[int] = ..., cut_fields: _Optional[_Iterable[str]] = ..., client_instance_ids: _Optional[_Iterable[bytes]] = ..., topics: _Optional[_Iterable[str]] = ..., api_errors: _Optional[_Iterable[_Union[ApiError, _Mapping]]] = ...) -> None: ...

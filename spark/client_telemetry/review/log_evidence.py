@@ -5,7 +5,7 @@ requests and failed logins. Without a server.log the releases are those that the
 the same release is invisible, and so are refusals and failed logins.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from itertools import pairwise
@@ -24,6 +24,7 @@ from client_telemetry.review.activity import (
 from client_telemetry.review.server_log import LoginFailure, RefusedRequest, ServerRun, read
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import LogFile, lines
+from client_telemetry.sources.request_log.answers import answer
 from client_telemetry.sources.request_log.broker_survey import addresses, survey
 from client_telemetry.sources.request_log.log_line import MARK, LineReader
 from client_telemetry.sources.request_log.request_entry import (
@@ -496,34 +497,6 @@ class _RequestLog:
                 if offset < self._offsets.get(key, offset):
                     activity.offsets_back += 1
                 self._offsets[key] = offset
-
-
-def answer(response: dict[str, Any]) -> tuple[bool, list[int]]:
-    """Whether at least part of the request succeeded, and the error codes.
-
-    >>> answer({"errorCode": 51}), answer({"responses": [{"partitions": [{"errorCode": 6}, {"errorCode": 0}]}]})
-    ((False, [51]), (True, [6]))
-    """
-    own = response.get("errorCode")
-    if isinstance(own, int) and own:
-        return False, [own]
-    codes = list(_codes(value for key, value in response.items() if key != "errorCode"))
-    if not codes:
-        return True, []
-    return 0 in codes, sorted({code for code in codes if code})
-
-
-def _codes(values: Iterable[Any]) -> Iterable[int]:
-    for value in values:
-        if isinstance(value, dict):
-            code = value.get("errorCode")
-            if isinstance(code, int):
-                yield code
-            yield from _codes(
-                inner for key, inner in value.items() if key != "errorCode" and isinstance(inner, dict | list)
-            )
-        elif isinstance(value, list):
-            yield from _codes(value)
 
 
 def _replica_id(request: dict[str, Any]) -> int:

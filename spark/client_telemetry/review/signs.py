@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis
+from client_telemetry.compatibility import apis, error_codes
 from client_telemetry.review import functions
 from client_telemetry.review.activity import UnnamedRefusal
 from client_telemetry.review.phases import Phase, clock
@@ -26,16 +26,6 @@ FOLLOWS_SECONDS = 120.0
 """A function that stops this soon after a change of the brokers stops because of it: a coordinator moves when its
 broker stops, connections are reopened, and a session times out (45 s by default).
 """
-LEAST_ERRORS = 3
-ERROR_NAMES = {47: "INVALID_PRODUCER_EPOCH", 51: "CONCURRENT_TRANSACTIONS", 90: "PRODUCER_FENCED"}
-"""Errors that a transaction can get stuck in (Kafka's Errors.java)."""
-NOT_AUTHORIZED = {
-    29: "TOPIC_AUTHORIZATION_FAILED",
-    30: "GROUP_AUTHORIZATION_FAILED",
-    31: "CLUSTER_AUTHORIZATION_FAILED",
-    53: "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
-}
-"""Answers that follow from ACLs, which no release changes."""
 STEADY_REQUESTS = 20
 """A function that came this often without a longer pause does not stop at a change of the brokers by chance."""
 
@@ -313,7 +303,7 @@ def not_authorized(track: Track, until: float) -> dict[str, str]:
     denied: dict[str, str] = {}
     by_api: dict[int, list[Failures]] = {}
     for failure in track.failures:
-        if failure.failed and failure.code in NOT_AUTHORIZED and failure.first < until:
+        if failure.failed and failure.code in error_codes.NOT_AUTHORIZED and failure.first < until:
             by_api.setdefault(failure.api_key, []).append(failure)
     for key, own in sorted(by_api.items()):
         name = functions.function(key, is_tool=track.is_tool)
@@ -323,7 +313,7 @@ def not_authorized(track: Track, until: float) -> dict[str, str]:
             continue
         code = after[-1].code or 0
         denied[name] = (
-            f"{apis.name(key)} has returned error {code} ({NOT_AUTHORIZED[code]}) since "
+            f"{apis.name(key)} has returned error {error_codes.text(code)} since "
             f"{clock(min(failure.first for failure in after))}: its permissions (ACLs), which the upgrade does not change"
         )
     return denied
@@ -385,16 +375,14 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
             timeout = max(named, default=timeout)
         if last - first <= timeout or last < since or until - last > max(tolerance, timeout):
             continue
-        if sum(failure.failed for failure in after) < LEAST_ERRORS:
+        if sum(failure.failed for failure in after) < error_codes.LEAST_ERRORS:
             continue
         if key not in _OF_TRANSACTIONS and within(track.answered.get(name or "", ()), first, until):
             continue
         codes = sorted({failure.code for failure in after if failure.code})
-        if NOT_AUTHORIZED.keys() >= set(codes):
+        if set(error_codes.NOT_AUTHORIZED) >= set(codes):
             continue
-        errors = ", ".join(
-            f"{code} ({ERROR_NAMES[code]})" if code in ERROR_NAMES else str(code) for code in codes
-        )
+        errors = ", ".join(map(error_codes.text, codes))
         says = (
             f"{apis.name(key)} has returned nothing but error {errors} since {clock(first)}, "
             f"for longer than its timeout of {timeout:.0f} s"
@@ -438,7 +426,7 @@ def _asks_more(track: Track, base: Baseline, last: float, until: float) -> bool:
         began = min((span.first for span in track.all_requests), default=base.until)
         after = sum(span.requests for span in within(spans, last, until))
         watched = max(base.until - began, 1.0)
-        if after >= LEAST_ERRORS and after / max(until - last, 1.0) > 3 * before / watched:
+        if after >= error_codes.LEAST_ERRORS and after / max(until - last, 1.0) > 3 * before / watched:
             return True
     return False
 

@@ -24,7 +24,7 @@ from client_telemetry.tables.client_connections import (
     NAMING_APIS,
 )
 from client_telemetry.tables.row_flags import flags
-from client_telemetry.tables.table import API_USES
+from client_telemetry.tables.table import API_ERRORS, API_USES
 
 _MAX_IDS = 16
 _KEY = [*INCARNATION, "connection_key", "refused_address", "opened_at"]
@@ -257,6 +257,8 @@ def _counts() -> dict[str, Column]:
         "uses": F.max_by("api_uses", F.when(today, fullness)),
         "uses_record": F.max_by(F.struct("source_object", "sequence"), F.when(today, fullness)),
         "uses_before": F.max_by("api_uses", F.when(before, fullness)),
+        "errors": F.max_by("api_errors", F.when(today, fullness)),
+        "errors_before": F.max_by("api_errors", F.when(before, fullness)),
         "most": F.max(F.when(today, total)),
         "most_at_last": _last(total, today),
         "most_before": F.max(F.when(before, total)),
@@ -330,6 +332,7 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
         "sent_software_name": F.coalesce("sent.sent_software_name", F.lit("")),
         "sent_software_version": F.coalesce("sent.sent_software_version", F.lit("")),
         "api_uses": _uses_of_the_day(),
+        "api_errors": _errors_of_the_day(),
         "uses_object": F.col("uses_record.source_object"),
         "uses_sequence": F.col("uses_record.sequence"),
         "source_objects": F.array_sort("source_objects"),
@@ -395,3 +398,26 @@ def _uses_of_the_day() -> Column:
 
     used = F.filter(F.transform("uses", of_the_day), lambda use: use.requests + use.rejected > 0)
     return F.array_sort(used)
+
+
+def _errors_of_the_day() -> Column:
+    """As `_uses_of_the_day`; null if the source has none."""
+
+    def of_the_day(error: Column) -> Column:
+        before = F.filter(
+            F.coalesce("errors_before", F.array().cast(API_ERRORS)),
+            lambda b: (
+                (b.api_key == error.api_key)
+                & (b.version == error.version)
+                & (b.error_code == error.error_code)
+            ),
+        )
+        earlier = F.coalesce(F.get(before, 0)["requests"], F.lit(0))
+        return F.struct(
+            error.api_key.alias("api_key"),
+            error.version.alias("version"),
+            error.error_code.alias("error_code"),
+            F.greatest(error.requests - earlier, F.lit(0)).cast("long").alias("requests"),
+        )
+
+    return F.array_sort(F.filter(F.transform("errors", of_the_day), lambda error: error.requests > 0))

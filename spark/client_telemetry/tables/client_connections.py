@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from client_telemetry.tables.table import (
+    API_ERRORS,
     API_USES,
     BINARY,
     BROKER_ID,
@@ -137,6 +138,12 @@ CLIENT_CONNECTIONS: "Table[ClientConnectionRow]" = Table(
             "topics",
             STRINGS,
             "Named in requests, perhaps not all, sorted, at most 16; null or empty if the source has no requests",
+        ),
+        Column(
+            "api_errors",
+            API_ERRORS,
+            "Answers of the day in which nothing succeeded, per API, version and error code; they count as `requests` in `api_uses`, "
+            "too. Without ApiVersions and telemetry; null or empty if the source has no responses",
         ),
         Column(
             "client_instance_id",

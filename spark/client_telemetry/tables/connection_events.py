@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from client_telemetry.tables.table import (
+    API_ERRORS,
     API_USES,
     BINARY,
     BROKER_ID,
@@ -76,6 +77,13 @@ CONNECTION_EVENTS: "Table[ConnectionEventRow]" = Table(
             "topics",
             STRINGS,
             "Named in requests, perhaps not all, sorted, at most 16; null or empty if the source has no requests",
+        ),
+        Column(
+            "api_errors",
+            API_ERRORS,
+            "Answers in which nothing succeeded, per API, version and error code, since the connection opened; they count as "
+            "`requests` in `api_uses`, too. Of an answer with several codes, the smallest positive one. Without ApiVersions and "
+            "telemetry; null or empty if the source has no responses",
         ),
         Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
         *SOURCE,

@@ -58,6 +58,13 @@ class ApiUseRecord(TypedDict):
     last_request_at: datetime | None
 
 
+class ApiErrorRecord(TypedDict):
+    api_key: int
+    version: int
+    error_code: int
+    requests: int
+
+
 class RelatedRecord(TypedDict):
     relation: str
     client_id: str | None
@@ -324,6 +331,7 @@ class ConnectionEventRow(TypedDict):
     sasl_mechanism: str | None
     given_instance_ids: list[bytes] | None
     topics: list[str] | None
+    api_errors: list[ApiErrorRecord] | None
     flags: list[str]
     source_object: str
     source_offset: int
@@ -361,6 +369,7 @@ class ClientConnectionRow(TypedDict):
     transactional_ids: list[str]
     given_instance_ids: list[bytes] | None
     topics: list[str] | None
+    api_errors: list[ApiErrorRecord] | None
     client_instance_id: bytes | None
     link: str
     link_rule: str

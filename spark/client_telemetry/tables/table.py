@@ -70,6 +70,9 @@ API_USES = ArrayType(
 )
 """Requests per API and version: answered, refused by the broker, first and last. Sorted by API and version."""
 
+API_ERRORS = ArrayType(struct(api_key=INT, version=INT, error_code=INT, requests=LONG))
+"""Answers in which nothing succeeded, per API, version and error code. Sorted by them."""
+
 PROCESSING_TIME = "Processing time: "
 """How a comment starts when the column tells of the run, not of the data. Such columns do not count when two
 tables are compared for equality."""

@@ -6,7 +6,7 @@ not ask), so they count as opened only if they are first seen when all earlier c
 close is seen only if a server log says that a request was refused.
 
 Topics are those in the first request of each API and version of a connection: a later entry like an earlier one is
-counted without being parsed (line_scan.py).
+counted without being parsed (line_scan.py). Every answer with an error code is parsed.
 """
 
 import base64
@@ -16,6 +16,7 @@ from typing import Any
 
 from client_telemetry.compatibility import apis
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
+from client_telemetry.sources.request_log.answers import failure
 from client_telemetry.sources.request_log.broker_survey import addresses
 from client_telemetry.sources.request_log.login_rounds import mechanisms_by_number
 from client_telemetry.sources.request_log.request_entry import (
@@ -50,9 +51,29 @@ fetcher is recognised by its replica id: an application can be called `broker-1-
 
 class _Connection:
     __slots__ = (
-        "address", "announced", "api_versions_error", "between_brokers", "client_id", "essences", "first_number", "greeted",
-        "groups", "instance_ids", "last", "listener", "opened", "port", "principal", "protocol", "sent", "software", "topics",
-        "transactional_ids", "unsaid", "uses",
+        "address",
+        "announced",
+        "api_versions_error",
+        "between_brokers",
+        "client_id",
+        "errors",
+        "essences",
+        "first_number",
+        "greeted",
+        "groups",
+        "instance_ids",
+        "last",
+        "listener",
+        "opened",
+        "port",
+        "principal",
+        "protocol",
+        "sent",
+        "software",
+        "topics",
+        "transactional_ids",
+        "unsaid",
+        "uses",
     )  # fmt: skip
 
     def __init__(self, address: str, port: int, opened: int, greeted: bool) -> None:
@@ -69,12 +90,15 @@ class _Connection:
         self.topics: tuple[str, ...] = ()
         self.instance_ids: tuple[str, ...] = ()
         self.uses: dict[tuple[int, int], list[int]] = {}
+        self.errors: dict[tuple[int, int, int], int] = {}
         self.between_brokers = self.announced = False
         self.unsaid = True
         self.essences: list[int] = []
 
 
-_NOT_KEPT = ("uses", "essences")
+_NOT_KEPT = ("uses", "errors", "essences")
+_ERRORS_ELSEWHERE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
+"""Errors of ApiVersions are in the client of the event; those of telemetry are no harm to what a client does."""
 _READ_WHOLE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
 
 
@@ -194,6 +218,7 @@ class ConnectionWatch:
                 name: getattr(connection, name) for name in _Connection.__slots__ if name not in _NOT_KEPT
             }
             | {"uses": [[*api, *use] for api, use in connection.uses.items()]}
+            | {"errors": [[*error, requests] for error, requests in connection.errors.items()]}
             for connection_id, connection in self._connections.items()
         }
         return {"next_snapshot": self._next_snapshot, "now": self._now, "connections": connections}
@@ -206,6 +231,9 @@ class ConnectionWatch:
             for name, value in fields.items():
                 setattr(connection, name, tuple(value) if isinstance(value, list) else value)
             connection.uses = {(key, version): use for key, version, *use in fields["uses"]}
+            connection.errors = {
+                (key, version, code): requests for key, version, code, requests in fields.get("errors", ())
+            }
             self._connections[connection_id] = connection
 
     def _note(self, connection: _Connection, entry: RequestEntry, at: int) -> None:
@@ -240,6 +268,10 @@ class ConnectionWatch:
             for topic in topics_of(request):
                 connection.topics = _with(connection.topics, topic)
         use[rejected] += 1
+        code = None if rejected or key in _ERRORS_ELSEWHERE else failure(entry.response)
+        if code is not None:
+            error = key, entry.api_version, code
+            connection.errors[error] = connection.errors.get(error, 0) + 1
         use[2], use[3] = min(use[2], at), max(use[3], at)
 
     def _register(
@@ -372,4 +404,6 @@ def _event(
                 first_request_at_nanos=first,
                 last_request_at_nanos=last,
             )
+        for (key, version, code), requests in sorted(connection.errors.items()):
+            event.api_errors.add(api_key=key, version=version, error_code=code, requests=requests)
     return event

@@ -1,7 +1,7 @@
 """Compiled reading of an entry in JSON, as RequestConvertToJson writes it in all releases since 2.8.
 
 The whole entry is read, so that one that was damaged anywhere is left to the parser: what is taken here is JSON without
-blanks, with the fields of an entry in Kafka's order. Positions are addresses (byte_scan.py); 0 = not taken.
+blanks, with the fields of an entry in Kafka's order, whose answer has no error code. Positions are addresses (byte_scan.py); 0 = not taken.
 """
 
 import numpy as np
@@ -23,6 +23,7 @@ from client_telemetry.sources.request_log.byte_scan import (
 _ONES, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _BLANKS, _QUOTES, _BACKSLASHES = (np.uint64(0x0101010101010101 * byte) for byte in (0x20, 0x22, 0x5C))
 _DEEPEST = 60
+_API_VERSIONS = 18
 
 (
     _VERSION, _CORRELATION, _CLIENT, _NAME, _DEPRECATED, _REQUEST, _RESPONSE, _CONNECTION, _TOTAL, _PROTOCOL, _PRINCIPAL,
@@ -154,8 +155,16 @@ def _is_of_client(key_end):
 
 
 @njit
-def _behind_value(at, words, with_ids, value):
-    """(next, value): `value` with the groups, transactional ids and replica ids hashed into it that are somewhere inside."""
+def _is_error_code(key_end):
+    """Whether a key is errorCode; `key_end`: of its closing quote. Keys such as topErrorCode are not in Kafka's messages."""
+    return byte_at(key_end - 1) == 101 and byte_at(key_end - 4) == 67 and byte_at(key_end - 9) == 101
+
+
+@njit
+def _behind_value(at, words, with_ids, with_errors, value):
+    """(next, value): `value` with the groups, transactional ids and replica ids hashed into it that are somewhere inside.
+    `with_errors`: not taken if an errorCode inside is not 0.
+    """
     depth, kinds = 0, np.uint64(0)  # a bit of `kinds` for each that is open: 1 = object
     id_from = np.int64(0)
     while at:
@@ -180,6 +189,8 @@ def _behind_value(at, words, with_ids, value):
                     break
                 id_from = key if with_ids and _is_of_client(at - 1) else np.int64(0)
                 at += 1
+                if with_errors and byte_at(at) != 48 and _is_error_code(at - 2):
+                    break
                 continue
         else:
             at = _behind_scalar(at, words)
@@ -207,6 +218,8 @@ def _behind_value(at, words, with_ids, value):
                 break
             id_from = key if with_ids and _is_of_client(at - 1) else np.int64(0)
             at += 1
+            if with_errors and byte_at(at) != 48 and _is_error_code(at - 2):
+                break
     return np.int64(0), value
 
 
@@ -237,8 +250,8 @@ def json_entry(at, words, with_ids, seed):
         at = behind_word(at, words, _DEPRECATED)
         if at:
             at = _behind_scalar(at, words)
-    at, value = _behind_value(behind_word(at, words, _REQUEST), words, with_ids, value)
-    at, _ = _behind_value(behind_word(at, words, _RESPONSE), words, False, value)
+    at, value = _behind_value(behind_word(at, words, _REQUEST), words, with_ids, False, value)
+    at, _ = _behind_value(behind_word(at, words, _RESPONSE), words, False, key != _API_VERSIONS, value)
     first = behind_word(at, words, _CONNECTION)
     at = _behind_string(first, False)
     if at == 0:
@@ -269,7 +282,7 @@ def json_entry(at, words, with_ids, seed):
     at = behind_word(at, words, _SOFTWARE)
     if at == 0 or byte_at(at) != 123:
         return slow
-    at, _ = _behind_value(at, words, False, value)
+    at, _ = _behind_value(at, words, False, False, value)
     if at == 0:
         return slow
     value = mixed(hashed(first, at, value), connection)

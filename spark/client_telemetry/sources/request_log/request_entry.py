@@ -209,6 +209,7 @@ _TEXT_FIELDS = [
 """Name in JSON, the marker of a body that has the field, and the pattern of the field."""
 _TEXT_TOPIC = re.compile(rf"\{{(?:topic|name)=({_TOPIC.pattern})[,}}]")
 _ERROR_CODE = re.compile(r"^\{(?:throttle_time_ms=\d+,)?error_code=(-?\d+)")
+_ANY_ERROR_CODE = re.compile(r"[{,]error_code=(-?\d+)")
 _RANGE = re.compile(r"api_key=(\d+),min_version=(\d+),max_version=(\d+)")
 _BROKER = re.compile(r"node_id=(-?\d+),host=([^,}]*),port=(\d+)")
 _CLUSTER_ID = re.compile(r",cluster_id=([A-Za-z0-9_-]{10,64})[,}]")
@@ -338,5 +339,12 @@ def _text_response(key: int, body: str) -> dict[str, Any]:
     if key == METADATA:
         cluster = _CLUSTER_ID.search(body)
         brokers = [{"nodeId": int(n), "host": h, "port": int(p)} for n, h, p in _BROKER.findall(body)]
-        return {"brokers": brokers, "clusterId": cluster[1] if cluster else None}
-    return {}
+        return {"brokers": brokers, "clusterId": cluster[1] if cluster else None, **_text_errors(body)}
+    return _text_errors(body)
+
+
+def _text_errors(body: str) -> dict[str, Any]:
+    """The error codes of an answer, by the names of the JSON format; `parts`: those of its topics, partitions or groups."""
+    own = _ERROR_CODE.match(body)
+    codes = sorted({int(code) for code in _ANY_ERROR_CODE.findall(body)})
+    return {"errorCode": int(own[1]) if own else 0, "parts": [{"errorCode": code} for code in codes]}

@@ -1,7 +1,7 @@
 """Compiled reading of an entry in text, as RequestChannel writes it in releases before 2.8.
 
 Nothing is escaped there: any word of the layout may stand in a client id or a principal. Taken is an entry in which each word
-that tells where a field ends stands once, so that there is one way to read it. Positions are addresses (byte_scan.py).
+that tells where a field ends stands once, so that there is one way to read it, and whose answer has no error code. Positions are addresses (byte_scan.py).
 """
 
 import numpy as np
@@ -49,11 +49,13 @@ WORDS = Words(
     b",clientInformation:ClientInformation(softwareName=",
     b", softwareVersion=",
 )
+_API_VERSIONS = 18
 _RESPONSE_BYTES = len(",response:")
 _APIS = sorted(apis.by_key().values(), key=lambda api: api.key)
 API_NAMES = Words(*(api.enum_name.encode() for api in _APIS))
 _SPACES, _COLONS = np.uint64(0x2020202020202020), np.uint64(0x3A3A3A3A3A3A3A3A)
 _EQUALS, _DS = np.uint64(0x3D3D3D3D3D3D3D3D), np.uint64(0x6464646464646464)
+_ES = np.uint64(0x6565656565656565)
 API_KEYS = np.array([api.key for api in _APIS], np.int64)
 
 
@@ -135,6 +137,22 @@ def _with_ids(at, end, value):
 
 
 @njit
+def _has_error(at, end):
+    """Whether an error_code between the addresses is not 0."""
+    while at < end:
+        if not (holds(uint64_at(at), _EQUALS) & holds(uint64_at(at - 1), _ES)):
+            at += 8
+            continue
+        last = at + 8
+        while at < last and at < end:
+            is_code = byte_at(at) == 61 and byte_at(at - 1) == 101 and byte_at(at - 4) == 99
+            if is_code and byte_at(at - 5) == 95 and byte_at(at - 10) == 101 and byte_at(at + 1) != 48:
+                return True
+            at += 1
+    return False
+
+
+@njit
 def _behind_response(at, words):
     """Behind ` from connection `."""
     while True:
@@ -191,8 +209,9 @@ def text_entry(at, words, names, keys, with_ids, seed):
         return slow
     if with_ids:
         value = _with_ids(first, at - _RESPONSE_BYTES, value)
+    answer = at
     first = _behind_response(at, words)
-    if first == 0:
+    if first == 0 or (key != _API_VERSIONS and _has_error(answer, first)):
         return slow
     at = first
     while 32 < byte_at(at) < 127 and byte_at(at) != 59:

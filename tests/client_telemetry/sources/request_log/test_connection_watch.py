@@ -1,3 +1,4 @@
+import orjson
 import pytest
 from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
@@ -184,3 +185,32 @@ def test_how_many_requests_a_login_took_tells_the_mechanism():
 def test_a_replica_fetcher_is_told_by_its_replica_id_and_not_by_its_client_id(request_, is_shown):
     events = _watch(json_line(10, FETCH, request_, client_id="broker-2-fetcher-0"))
     assert [event.client.client_id for event in events] == ["broker-2-fetcher-0"] * is_shown
+
+
+def test_answers_with_errors_only_are_counted_by_code():
+    denied = {"responses": [{"name": "t", "partitionResponses": [{"index": 0, "errorCode": 29}]}]}
+    partly = {"responses": [{"partitionResponses": [{"errorCode": 29}, {"errorCode": 0}]}]}
+    (*_, event) = _watch(
+        json_line(10, API_VERSIONS, HELLO, {"errorCode": 35}),
+        json_line(11, PRODUCE, {}, denied),
+        json_line(12, PRODUCE, {}, denied),
+        json_line(13, PRODUCE, {}, partly),
+        json_line(14, (68, "CONSUMER_GROUP_HEARTBEAT", 0), {}, {"errorCode": 25}),
+        json_line(15, (71, "GET_TELEMETRY_SUBSCRIPTIONS", 0), {}, {"errorCode": 42}),
+    )
+    errors = [(e.api_key, e.version, e.error_code, e.requests) for e in event.api_errors]
+    assert errors == [(0, 9, 29, 2), (68, 0, 25, 1)]
+    assert _uses(event)[0, 9] == (3, 0), "an answer is an answer"
+
+
+def test_errors_are_known_after_the_log_was_interrupted():
+    watch = ConnectionWatch(lambda event: None, 2**63)
+    read = LineReader().read(json_line(11, PRODUCE, {}, {"errorCode": 29}))
+    watch.add(parse_entry(read.message), read.nanos)
+    watch.end()
+    events: list[ConnectionEvent] = []
+    later = ConnectionWatch(events.append, 2**63)
+    later.resume(orjson.loads(orjson.dumps(watch.state())))
+    later.add(parse_entry(read.message), read.nanos + 10**9)
+    later.end()
+    assert [(e.error_code, e.requests) for e in events[-1].api_errors] == [(29, 2)]

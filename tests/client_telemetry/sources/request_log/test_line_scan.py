@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 import zstandard
+from client_telemetry.sources.request_log.answers import answer
 from client_telemetry.sources.request_log.line_scan import SLOW, scan
 from client_telemetry.sources.request_log.log_line import MARK, LineReader
 from client_telemetry.sources.request_log.request_entry import parse_entry, received_nanos
@@ -33,7 +34,7 @@ def test_every_entry_of_a_real_log_is_read_as_the_parser_reads_it():
         count += 1
         read = reader.read(line)
         entry = parse_entry(read.message)
-        if entry.is_forwarded:
+        if entry.is_forwarded or (entry.api_key != 18 and answer(entry.response)[1]):
             assert scanned.essence[row] == SLOW
             continue
         essence = int(scanned.essence[row])
@@ -91,6 +92,8 @@ def test_what_does_not_matter_makes_no_difference():
         json_line(0, PRODUCE).replace(b"[2026-11-21 12", b"[2026-13-21 12"),
         json_line(0, METADATA).replace(b"[2026", b"broker-1 | [2026"),
         b'{"log":"' + json_line(0, FETCH).replace(b'"', b'\\"') + b'"}',
+        json_line(0, FETCH, {}, {"errorCode": -1}),
+        json_line(0, PRODUCE, {}, {"responses": [{"partitionResponses": [{"index": 1, "errorCode": 29}]}]}),
     ],
 )
 def test_other_lines_are_for_the_slow_path(line):

@@ -1,0 +1,132 @@
+"""benchmarks/in_place/evidence.csv: what the request logs of two brokers hold of the clients of each program.
+
+    python -m benchmarks.in_place_from_logs LOGS
+
+LOGS holds node1 and node2, each with kafka-request.log.zst, written before the upgrade. A row is a window (`six minutes`: all of
+it, `one minute`: its third one) and a client; `mechanisms` are those of its connections, of which an unknown one is `?`;
+`failed_apis` those that were answered with errors only, as `Produce:29`.
+"""
+
+import csv
+import io
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import zstandard
+from client_telemetry.compatibility import ApiUse, apis
+from client_telemetry.compatibility.error_codes import failed_apis
+from client_telemetry.compatibility.evidence import ApiError
+from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
+from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
+from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.request_entry import parse_entry
+
+EVIDENCE = Path(__file__).parent / "in_place/evidence.csv"
+COLUMNS = (
+    "window",
+    "principal",
+    "client_id",
+    "client_software_name",
+    "client_software_version",
+    "protocols",
+    "mechanisms",
+    "api_uses",
+    "failed_apis",
+)
+_MINUTE = 60 * 10**9
+
+
+class Window(NamedTuple):
+    name: str
+    since: int
+    until: int
+    """Nanoseconds since 1970."""
+
+
+def _entries(log: Path) -> Iterator[tuple[int, str]]:
+    """(time of the line in nanoseconds, message) of each entry."""
+    reader = LineReader()
+    with log.open("rb") as stored, zstandard.ZstdDecompressor().stream_reader(stored) as text:
+        for line in io.BufferedReader(text):
+            if MARK in line and (read := reader.read(line)) and read.nanos is not None:
+                yield read.nanos, read.message
+
+
+def _connections(logs: list[Path], window: Window) -> Iterator[ConnectionEvent]:
+    """The last event of each connection: it counts the requests of the window."""
+    for log in logs:
+        latest: dict[tuple[str, int], ConnectionEvent] = {}
+
+        def note(event: ConnectionEvent, latest: dict[tuple[str, int], ConnectionEvent] = latest) -> None:
+            latest[event.client.connection_id, event.opened_at_nanos] = event
+
+        watch = ConnectionWatch(note, 2**63)
+        for nanos, message in _entries(log):
+            if window.since <= nanos < window.until and not (entry := parse_entry(message)).is_forwarded:
+                watch.add(entry, nanos)
+        watch.end()
+        yield from latest.values()
+
+
+def _rows(window: Window, connections: list[ConnectionEvent]) -> Iterator[dict[str, str]]:
+    by_client: defaultdict[tuple[str, ...], list[ConnectionEvent]] = defaultdict(list)
+    for event in connections:
+        client = event.client
+        key = (
+            client.principal,
+            client.client_id,
+            client.client_software_name,
+            client.client_software_version,
+        )
+        by_client[key].append(event)
+    for key, events in sorted(by_client.items()):
+        uses = _uses(events)
+        errors = [
+            ApiError(error.api_key, error.version, error.error_code, error.requests)
+            for event in events
+            for error in event.api_errors
+        ]
+        protocols = {event.client.security_protocol for event in events}
+        mechanisms = {event.client.sasl_mechanism or "?" for event in events if "SASL" in " ".join(protocols)}
+        values = (
+            window.name,
+            *key,
+            " ".join(sorted(protocols)),
+            " ".join(sorted(mechanisms)),
+            " ".join(
+                f"{apis.name(use.api_key)}:{use.version}x{use.requests}" for use in uses if use.requests
+            ),
+            " ".join(f"{apis.name(failed.api_key)}:{failed.code}" for failed in failed_apis(uses, errors)),
+        )
+        yield dict(zip(COLUMNS, values, strict=True))
+
+
+def _uses(events: list[ConnectionEvent]) -> list[ApiUse]:
+    requests: Counter[tuple[int, int]] = Counter()
+    times: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for use in (use for event in events for use in event.api_uses):
+        requests[use.api_key, use.version] += use.requests
+        times[use.api_key, use.version] += [use.first_request_at_nanos, use.last_request_at_nanos]
+    return [
+        ApiUse(*pair, count, first_seen=min(times[pair]) // 1000, last_seen=max(times[pair]) // 1000)
+        for pair, count in sorted(requests.items())
+    ]
+
+
+def main(folder: Path) -> None:
+    logs = sorted(folder.glob("*/kafka-request.log.zst"))
+    begin = min(next(_entries(log))[0] for log in logs)
+    third = begin + 2 * _MINUTE
+    windows = [Window("six minutes", 0, 2**63), Window("one minute", third, third + _MINUTE)]
+    with EVIDENCE.open("w", encoding="utf-8", newline="") as opened:
+        writer = csv.DictWriter(opened, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for window in windows:
+            writer.writerows(_rows(window, list(_connections(logs, window))))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
