@@ -82,11 +82,11 @@ class ClientEvidence:
     uses_elsewhere: tuple[tuple[str, ApiUse], ...] = ()
     """(exact release, requests) that brokers of other releases answered: no evidence of what the source accepts, but of
     what the client sends."""
-    failed_apis: tuple[FailedApi, ...] = ()
-    """APIs that were answered with errors only (error_codes.failed_apis); () also if the source does not know answers."""
     product: str | None = None
     """Product behind its client id, where that id itself is left out (product_client_ids.csv), or as a person says it
     (products.csv)."""
+    failed_apis: tuple[FailedApi, ...] = ()
+    """APIs that were answered with errors only (error_codes.failed_apis); () also if the source does not know answers."""
 
     @property
     def declares_software(self) -> bool:
