@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import ClientEvidence, ClientVerdict, apis, judge, parse_api_uses
 from client_telemetry.compatibility.evidence import FailedApi
+from client_telemetry.compatibility.logins import Login, settled
 from client_telemetry.compatibility.verdict import INSUFFICIENT_EVIDENCE, PRECEDENCE, SAFE
 from client_telemetry.identity import kip511
 
@@ -76,21 +77,32 @@ def _reason(verdict: ClientVerdict) -> str:
 
 def _evidence(row: dict[str, str], rows: list[dict[str, str]]) -> ClientEvidence:
     same_id = [each for each in rows if each is not row and each["client_id"] == row["client_id"]]
-    mechanisms, protocols = row["mechanisms"].split(), row["protocols"].split()
+    own, *others = _logins(row)
     return ClientEvidence(
         row["client_software_name"],
         row["client_software_version"],
         row["client_id"],
         parse_api_uses(row["api_uses"]),
-        mechanisms[0] if len(mechanisms) == 1 and mechanisms != ["?"] else None,
-        protocols[0] if len(protocols) == 1 else None,
+        own.sasl_mechanism,
+        own.security_protocol,
         also_declared=tuple(
             (each["client_software_name"], each["client_software_version"])
             for each in same_id
             if kip511.is_known(each["client_software_name"])
         ),
+        other_logins=tuple(others),
         failed_apis=tuple(_failed(text) for text in row["failed_apis"].split()),
     )
+
+
+def _logins(row: dict[str, str]) -> tuple[Login, ...]:
+    """From `PROTOCOL=MECHANISM*CONNECTIONS`, the mechanism empty if it is not known."""
+    seen = []
+    for text in row["logins"].split():
+        protocol, _, rest = text.partition("=")
+        mechanism, _, connections = rest.partition("*")
+        seen.append((Login(protocol, mechanism or None), int(connections)))
+    return settled(seen)
 
 
 def _failed(text: str) -> FailedApi:

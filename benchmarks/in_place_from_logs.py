@@ -3,7 +3,7 @@
     python -m benchmarks.in_place_from_logs LOGS
 
 LOGS holds node1 and node2, each with kafka-request.log.zst, written before the upgrade. A row is a window (`six minutes`: all of
-it, `one minute`: its third one) and a client; `mechanisms` are those of its connections, of which an unknown one is `?`;
+it, `one minute`: its third one) and a client; `logins` says how its connections log in, as `SASL_SSL=PLAIN*3` (no mechanism: not known);
 `failed_apis` those that were answered with errors only, as `Produce:29`.
 """
 
@@ -31,8 +31,7 @@ COLUMNS = (
     "client_id",
     "client_software_name",
     "client_software_version",
-    "protocols",
-    "mechanisms",
+    "logins",
     "api_uses",
     "failed_apis",
 )
@@ -89,13 +88,13 @@ def _rows(window: Window, connections: list[ConnectionEvent]) -> Iterator[dict[s
             for event in events
             for error in event.api_errors
         ]
-        protocols = {event.client.security_protocol for event in events}
-        mechanisms = {event.client.sasl_mechanism or "?" for event in events if "SASL" in " ".join(protocols)}
+        logins = Counter(
+            f"{event.client.security_protocol}={event.client.sasl_mechanism}" for event in events
+        )
         values = (
             window.name,
             *key,
-            " ".join(sorted(protocols)),
-            " ".join(sorted(mechanisms)),
+            " ".join(f"{login}*{connections}" for login, connections in sorted(logins.items())),
             " ".join(
                 f"{apis.name(use.api_key)}:{use.version}x{use.requests}" for use in uses if use.requests
             ),

@@ -6,13 +6,14 @@ For an unusable row the error is returned in its place, so that the other rows a
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from client_telemetry.compatibility import products
-from client_telemetry.compatibility.conditions import SECURITY_PROTOCOLS
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
+from client_telemetry.compatibility.logins import SECURITY_PROTOCOLS, Login, names_unknown
 from client_telemetry.compatibility.output_file import whole_file, write_csv
 from client_telemetry.compatibility.verdict import ClientVerdict
 
@@ -44,6 +45,7 @@ VERDICT_COLUMNS = (
 
 
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_UNKNOWN = ("?", "UNKNOWN")
 _YES_NO = {"": None, "yes": True, "no": False}
 
 
@@ -152,16 +154,18 @@ def _json_entry(place: str, item: object) -> Entry | BadRow:
 def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
     if not row.get("client", "").strip():
         return BadRow(place, "client", "empty")
-    protocol = row.get("security_protocol", "").strip().upper().replace("-", "_")
-    if protocol and protocol not in SECURITY_PROTOCOLS:
-        return BadRow(place, "security_protocol", f"{protocol!r} is none of {', '.join(SECURITY_PROTOCOLS)}")
+    protocols = row.get("security_protocol", "").upper().replace("-", "_")
+    if strange := set(_words(protocols)) - {*SECURITY_PROTOCOLS, *_UNKNOWN}:
+        return BadRow(
+            place, "security_protocol", f"{strange.pop()!r} is none of {', '.join(SECURITY_PROTOCOLS)}"
+        )
     has_scram = row.get("principal_has_scram", "").strip().lower()
     if has_scram not in _YES_NO:
         return BadRow(place, "principal_has_scram", f"{has_scram!r} is none of yes, no, or empty")
     product = row.get("product", "").strip()
     if product and not products.is_known(product):
         return BadRow(place, "product", f"{product!r} is not in {products.FILE} or {products.IDS_FILE}")
-    offered = row.get("offered_sasl_mechanisms", "").replace(",", " ").split()
+    own, *others = _logins(protocols, row.get("sasl_mechanism", ""), row.get("offered_sasl_mechanisms", ""))
     try:
         uses = parse_api_uses(row.get("api_uses", ""))
     except UnreadableApiUses as error:
@@ -175,9 +179,10 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
             client_id=row.get("client_id") or None,
             product=product or None,
             api_uses=uses,
-            sasl_mechanism=row.get("sasl_mechanism", "").strip() or None,
-            security_protocol=protocol or None,
-            offered_sasl_mechanisms=tuple(offered) or None,
+            sasl_mechanism=own.sasl_mechanism,
+            security_protocol=own.security_protocol,
+            offered_sasl_mechanisms=own.offered,
+            other_logins=tuple(others),
             principal_has_scram=_YES_NO[has_scram],
             subscriptions=tuple(prefix for prefix in subscriptions if prefix != "none")
             if subscriptions
@@ -185,6 +190,22 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
         ),
         owner=row["owner"].strip() if "owner" in row else None,
     )
+
+
+def _logins(protocols: str, mechanism: str, offered: str) -> list[Login]:
+    """One for each protocol, and another for connections of which the mechanism is said not to be known."""
+    of_listener = tuple(_words(offered)) or None
+    known = [
+        Login(None if protocol in _UNKNOWN else protocol, mechanism.strip() or None, of_listener)
+        for protocol in _words(protocols) or _UNKNOWN[:1]
+    ]
+    if names_unknown(mechanism):
+        known += [login._replace(sasl_mechanism=None) for login in known]
+    return list(dict.fromkeys(known))
+
+
+def _words(cell: str) -> list[str]:
+    return re.split(r"[,;|\s]+", cell.strip(" ,;|\t")) if cell.strip(" ,;|\t") else []
 
 
 def verdict_row(client: str, verdict: ClientVerdict) -> tuple[str, ...]:

@@ -13,11 +13,9 @@ from typing import Protocol
 
 from client_telemetry.compatibility import apis, telemetry_metrics
 from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.logins import MECHANISMS, SECURITY_PROTOCOLS, Login
 from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES
 
-SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-SCRAM = frozenset(("SCRAM-SHA-256", "SCRAM-SHA-512"))
-MECHANISMS = ("GSSAPI", "PLAIN", "OAUTHBEARER", "AWS_MSK_IAM", *sorted(SCRAM))
 APACHE_KAFKA = "apache-kafka"
 VENDORS = (APACHE_KAFKA, "confluent", "amazon-msk", "redpanda", "azure-event-hubs", "other")
 """Whose build the brokers run: Confluent Platform and the clouds differ from Apache Kafka in some checks."""
@@ -74,16 +72,12 @@ class Mechanism:
     )
 
     def met(self, circumstances: Circumstances) -> str:
-        possible = possible_mechanisms(circumstances.evidence)
-        if possible is None:
-            return CONDITION_UNKNOWN
-        return (
-            YES
-            if possible and possible <= self.wanted
-            else CONDITION_UNKNOWN
-            if possible & self.wanted
-            else NO
-        )
+        """YES if some connection certainly has one of them, NO if none can have."""
+        possible = circumstances.evidence.possible_mechanisms
+        if any(mechanisms and mechanisms <= self.wanted for mechanisms in possible):
+            return YES
+        can_be = any(mechanisms is None or mechanisms & self.wanted for mechanisms in possible)
+        return CONDITION_UNKNOWN if can_be else NO
 
 
 @dataclass(frozen=True)
@@ -93,11 +87,15 @@ class SecurityProtocol:
     settled_by = "the security protocol of its listener"
 
     def met(self, circumstances: Circumstances) -> str:
-        protocol = circumstances.evidence.security_protocol
-        if protocol:
-            return _answer(protocol.upper() in self.wanted)
+        """YES if some connection certainly has one of them, NO if none can have."""
+        answers = {self._met_by(login) for login in circumstances.evidence.logins}
+        return YES if YES in answers else CONDITION_UNKNOWN if CONDITION_UNKNOWN in answers else NO
+
+    def _met_by(self, login: Login) -> str:
+        if login.security_protocol:
+            return _answer(login.security_protocol.upper() in self.wanted)
         possible = {protocol for protocol in SECURITY_PROTOCOLS if protocol.startswith("SASL")}
-        if circumstances.evidence.sasl_mechanism and (possible <= self.wanted or not possible & self.wanted):
+        if login.sasl_mechanism and (possible <= self.wanted or not possible & self.wanted):
             return _answer(possible <= self.wanted)
         return CONDITION_UNKNOWN
 
@@ -279,54 +277,6 @@ class Condition:
 def parse(text: str) -> Condition:
     """The condition of a text; no terms for an empty text. Raises UnreadableCondition."""
     return Condition(tuple(_term(part.strip()) for part in text.split(" and ")) if text.strip() else ())
-
-
-def possible_mechanisms(evidence: ClientEvidence) -> frozenset[str] | None:
-    """SASL mechanisms that this client may log in with; empty if it does not use SASL, None if it could be any."""
-    if own := mechanisms_in(evidence.sasl_mechanism):
-        return own
-    if evidence.security_protocol and not evidence.security_protocol.upper().startswith("SASL"):
-        return frozenset()
-    offered = evidence.offered_sasl_mechanisms
-    possible = None if offered is None else mechanisms_in(",".join(offered))
-    if evidence.principal_has_scram is True:
-        return SCRAM if possible is None or not possible & SCRAM else possible & SCRAM
-    if evidence.principal_has_scram is False:
-        return frozenset(MECHANISMS) - SCRAM if possible is None else possible - SCRAM
-    return possible
-
-
-@cache
-def mechanisms_in(text: str | None) -> frozenset[str]:
-    """The SASL mechanisms that a text names, as logs, settings and people write them; empty if it names none. Kafka
-    accepts third-party mechanisms too: an unknown name stands for itself.
-
-    >>> sorted(mechanisms_in("scram_sha_512")), sorted(mechanisms_in("SASL/SCRAM"))
-    (['SCRAM-SHA-512'], ['SCRAM-SHA-256', 'SCRAM-SHA-512'])
-    """
-    mechanisms: set[str] = set()
-    for word in re.split(r"[,;|\s]+", (text or "").upper()):
-        name = word.strip("'\"[](){}").removeprefix("SASL/").replace("_", "-")
-        if name in _SAYS_NOTHING:
-            continue
-        if match := re.fullmatch(r"SCRAM(?:-?(?:SHA-?)?(1|256|512)?)?(?:-PLUS)?", name):
-            mechanisms |= {f"SCRAM-SHA-{match[1]}"} if match[1] else SCRAM
-        else:
-            mechanisms.add(_OTHER_NAMES.get(name, name))
-    return frozenset(mechanisms)
-
-
-_SAYS_NOTHING = frozenset(("", "-", "?", "NONE", "NULL", "N/A", "NA", "UNKNOWN", "SASL", "ANY"))
-_OTHER_NAMES = {
-    "KERBEROS": "GSSAPI",
-    "KRB5": "GSSAPI",
-    "OAUTH": "OAUTHBEARER",
-    "OAUTH2": "OAUTHBEARER",
-    "OAUTH-BEARER": "OAUTHBEARER",
-    "PLAINTEXT": "PLAIN",
-    "AWS-MSK-IAM": "AWS_MSK_IAM",
-    "MSK-IAM": "AWS_MSK_IAM",
-}
 
 
 def _answer(is_so: bool) -> str:

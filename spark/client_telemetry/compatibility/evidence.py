@@ -5,10 +5,11 @@ Only connections to brokers that run the from-release are evidence. Nothing here
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis
+from client_telemetry.compatibility.logins import Login, mechanisms_in, possible_mechanisms
 from client_telemetry.identity import kip511
 
 
@@ -85,12 +86,27 @@ class ClientEvidence:
     product: str | None = None
     """Product behind its client id, where that id itself is left out (product_client_ids.csv), or as a person says it
     (products.csv)."""
+    other_logins: tuple[Login, ...] = ()
+    """How connections log in that do not log in as `security_protocol`, `sasl_mechanism` and `offered_sasl_mechanisms` say,
+    unknown ones included."""
     failed_apis: tuple[FailedApi, ...] = ()
     """APIs that were answered with errors only (error_codes.failed_apis); () also if the source does not know answers."""
 
     @property
     def declares_software(self) -> bool:
         return kip511.is_known(self.client_software_name)
+
+    @property
+    def logins(self) -> tuple[Login, ...]:
+        """How its connections log in, each way once."""
+        own = Login(self.security_protocol, self.sasl_mechanism, self.offered_sasl_mechanisms)
+        return (own, *self.other_logins)
+
+    @cached_property
+    def possible_mechanisms(self) -> tuple[frozenset[str] | None, ...]:
+        """Of each of `logins`, the SASL mechanisms that it may be; empty if it does not use SASL, None if it could be any."""
+        known = frozenset[str]().union(*(mechanisms_in(login.sasl_mechanism) for login in self.logins))
+        return tuple(possible_mechanisms(login, self.principal_has_scram, known) for login in self.logins)
 
 
 def versions_in_use(evidence: ClientEvidence) -> dict[int, list[ApiUse]]:

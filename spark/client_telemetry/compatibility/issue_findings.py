@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, conditions, fingerprints, fixes, inference, known_issues
+from client_telemetry.compatibility import apis, fingerprints, fixes, inference, known_issues
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import ClientEvidence, format_versions
 from client_telemetry.compatibility.known_issues import ANY_LIBRARY, UNKNOWN_LIBRARY, KnownIssue
@@ -157,9 +157,9 @@ def _is_of(issue: KnownIssue, profile: fingerprints.Profile) -> bool:
 
 def _may_log_in(evidence: ClientEvidence) -> bool:
     """Whether the client may use SASL: only a known protocol without it, or a listener that offers none, says no."""
-    protocol = (evidence.security_protocol or "").upper()
-    return protocol.startswith("SASL") or (
-        not protocol and conditions.possible_mechanisms(evidence) != frozenset()
+    return any(
+        login.uses_sasl or (login.uses_sasl is None and mechanisms != frozenset())
+        for login, mechanisms in zip(evidence.logins, evidence.possible_mechanisms, strict=True)
     )
 
 

@@ -59,8 +59,9 @@ _EVIDENCE = struct(
     first_seen_at=TIMESTAMP,
     last_seen_at=TIMESTAMP,
     broker_ids=INTS,
-    listeners=ArrayType(struct(listener_name=STRING, security_protocol=STRING)),
-    sasl_mechanisms=STRINGS,
+    logins=ArrayType(
+        struct(listener_name=STRING, security_protocol=STRING, sasl_mechanism=STRING, connections=LONG)
+    ),
     uses=ArrayType(_USE),
     errors=API_ERRORS,
     uses_elsewhere=ArrayType(struct(release=STRING, api_key=INT, version=INT)),
@@ -105,8 +106,8 @@ class Evidence:
 
     def of_clients(self, connections: Sequence[pa.Table]) -> pa.Table:
         """One row per client, or per program if several share a client id: CLIENT_KEY, `program` (empty if there is
-        only one), `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners` (listener and security
-        protocol), `sasl_mechanisms` (as seen, sorted), and `uses`, one per API and version, sorted: requests,
+        only one), `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `logins` (listener, security
+        protocol and SASL mechanism, null if it is not known, each combination once with its connections), and `uses`, one per API and version, sorted: requests,
         rejected, first and last request, brokers, the latest raw record that shows answered requests, and the cells
         of the evidence's time (compatibility/well_observed.py) in which some were answered. `errors`: answers in which
         nothing succeeded, one per API, version and error code, sorted. `cell_s`: seconds per

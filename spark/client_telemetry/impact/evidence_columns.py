@@ -120,19 +120,31 @@ def _connections(counted: pa.Table, of_program: Vector, size: int) -> dict[str, 
     np.minimum.at(first, of_program, _numbers(counted, "first_seen_at", NEVER))
     np.maximum.at(last, of_program, _numbers(counted, "last_seen_at", ALWAYS))
     owner, broker = distinct(of_program, _numbers(counted, "broker_id"))
-    listener, at = numbered([counted[name] for name in ("listener_name", "security_protocol")])
-    of_listener, listener = distinct(of_program, listener)
-    listeners = counted.select(["listener_name", "security_protocol"]).take(at).combine_chunks()
     return {
         "connections": pa.array(sums),
         "first_seen_at": moments(first),
         "last_seen_at": moments(last),
         "broker_ids": list_column(owner, _ints(broker), size),
-        "listeners": list_column(
-            of_listener, listeners.to_struct_array().combine_chunks().take(pa.array(listener)), size
-        ),
-        "sasl_mechanisms": _texts(of_program, counted["sasl_mechanism"], size),
+        "logins": _logins(counted, of_program, order[begins], stands_for, size),
     }
+
+
+_LOGIN = ("listener_name", "security_protocol", "sasl_mechanism")
+
+
+def _logins(counted: pa.Table, of_program: Vector, last: Vector, stands_for: Vector, size: int) -> pa.Array:
+    """Of each program how its connections log in, an unknown mechanism included, each way once with its number of
+    connections. `last`: a row of each connection; `stands_for`: how many it is.
+    """
+    rows = counted.take(pa.array(last))
+    login, first = numbered([rows[name] for name in _LOGIN])
+    order, is_new = in_order(of_program[last], login)
+    begins = np.flatnonzero(is_new)
+    connections = np.add.reduceat(stands_for[order], begins) if len(begins) else stands_for
+    ways = rows.select(_LOGIN).take(pa.array(first[login[order][begins]])).combine_chunks()
+    columns = [column.combine_chunks() for column in ways.columns]
+    logins = pa.StructArray.from_arrays([*columns, pa.array(connections)], [*_LOGIN, "connections"])
+    return list_column(of_program[last][order][begins], logins, size)
 
 
 def _uses(

@@ -28,6 +28,7 @@ from client_telemetry.compatibility import (
     products,
 )
 from client_telemetry.compatibility.evidence import FailedApi
+from client_telemetry.compatibility.logins import Login
 from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.compatibility.well_observed import is_well_observed
 from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
@@ -397,16 +398,20 @@ def judged_row(
 ) -> dict[str, Any]:
     """A row of _JUDGED for the JSON of `alike`, and the parts of the client id that _shared returns."""
     values = json.loads(text)
+    own, *others = [
+        Login(protocol, mechanism, _tuple(offered)) for protocol, mechanism, offered in values["logins"]
+    ] or [Login()]
     evidence = ClientEvidence(
         client_software_name=values["client_software_name"],
         client_software_version=values["client_software_version"],
         client_id=client_id,
         product=product,
         api_uses=tuple(ApiUse(*use) for use in values["api_uses"]),
-        sasl_mechanism=values["sasl_mechanism"] or _only_one(values["offered_sasl_mechanisms"]),
-        offered_sasl_mechanisms=_tuple(values["offered_sasl_mechanisms"]),
+        sasl_mechanism=own.sasl_mechanism,
+        offered_sasl_mechanisms=own.offered,
         principal_has_scram=values["principal_has_scram"],
-        security_protocol=values["security_protocol"],
+        security_protocol=own.security_protocol,
+        other_logins=tuple(others),
         also_declared=tuple(tuple(software) for software in values["also_declared"]),
         failed_apis=tuple(FailedApi(*failed) for failed in values.get("failed_apis") or ()),
         uses_elsewhere=tuple(
@@ -452,10 +457,6 @@ def judged_row(
 
 def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
     return None if values is None else tuple(values)
-
-
-def _only_one(values: list[str] | None) -> str | None:
-    return values[0] if values and len(values) == 1 else None
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

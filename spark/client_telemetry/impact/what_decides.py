@@ -4,7 +4,7 @@ text are alike and are judged once. It leaves out when, and rounds how often to 
 
 import datetime as dt
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from client_telemetry.compatibility.error_codes import failed_apis
 from client_telemetry.compatibility.evidence import ApiError, ApiUse, FailedApi
+from client_telemetry.compatibility.logins import Login, settled
 from client_telemetry.identity import kip511
 from client_telemetry.impact.client_evidence import micros_of
 from client_telemetry.pipeline.columns import Vector, integers, lengths, starts
@@ -44,8 +45,7 @@ def alike(clients: pa.Table, mechanisms: Mechanisms) -> pa.ChunkedArray:
         clients["client_software_name"].to_pylist(),
         clients["client_software_version"].to_pylist(),
         _uses(clients["uses"].combine_chunks()),
-        _tuples(clients["listeners"].combine_chunks()),
-        [tuple(mechanisms_seen or ()) for mechanisms_seen in clients["sasl_mechanisms"].to_pylist()],
+        [_logins(logins or (), mechanisms.offered) for logins in _tuples(clients["logins"].combine_chunks())],
         [
             None if scram_users is None or (scram_users and principal is None) else principal in scram_users
             for principal in principals
@@ -55,7 +55,7 @@ def alike(clients: pa.Table, mechanisms: Mechanisms) -> pa.ChunkedArray:
         _failed_apis(clients),
     ):
         if decides not in texts:
-            texts[decides] = json.dumps(decides.values(mechanisms.offered))
+            texts[decides] = json.dumps(decides.values())
         client_texts.append(texts[decides])
     return pa.chunked_array([pa.array(client_texts, pa.string())])
 
@@ -65,36 +65,38 @@ class _Decides(NamedTuple):
     version: str | None
     uses: bytes
     """int64[n, 4]: API, version, and powers of ten of answered and rejected requests."""
-    listeners: tuple[tuple[str | None, ...], ...] | None
-    mechanisms: tuple[str, ...]
+    logins: tuple[Login, ...]
     has_scram: bool | None
     also_declared: tuple[Software, ...]
     elsewhere: tuple[tuple[Any, ...], ...] | None
     failed_apis: tuple[FailedApi, ...]
 
-    def values(self, offered: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-        protocols = list(dict.fromkeys(protocol for _, protocol in self.listeners or ()))
-        is_sasl = any((protocol or "").startswith("SASL") for protocol in protocols)
+    def values(self) -> dict[str, Any]:
         names = ("release", "api_key", "version")
         elsewhere = self.elsewhere
         return {
             "client_software_name": self.name,
             "client_software_version": self.version,
             "api_uses": np.frombuffer(self.uses, np.int64).reshape(-1, 4).tolist(),
-            "sasl_mechanism": _only(self.mechanisms),
-            "offered_sasl_mechanisms": self._offered(offered) if is_sasl else None,
+            "logins": self.logins,
             "principal_has_scram": self.has_scram,
-            # Several protocols under one client: which of them a connection used does not matter here.
-            "security_protocol": _only(protocols),
             "also_declared": self.also_declared,
             "failed_apis": self.failed_apis,
             "uses_elsewhere": elsewhere and [dict(zip(names, use, strict=True)) for use in elsewhere],
         }
 
-    def _offered(self, offered: Mapping[str, tuple[str, ...]]) -> list[str] | None:
-        """The mechanisms that the listeners offer, sorted; None if those of any are unknown."""
-        of_listeners = [offered.get(name or "") for name, _ in self.listeners or ()]
-        return sorted({name for names in of_listeners for name in names or ()}) if all(of_listeners) else None
+
+def _logins(seen: Iterable[tuple[Any, ...]], offered: Mapping[str, tuple[str, ...]]) -> tuple[Login, ...]:
+    """`seen`: listener, security protocol, SASL mechanism and number of connections. What the listener offers counts only
+    where the mechanism is not known.
+    """
+    logins = []
+    for listener, protocol, mechanism, connections in seen:
+        login = Login(protocol or None, mechanism or None)
+        if login.uses_sasl is not False and not mechanism:
+            login = login._replace(offered=offered.get(listener or ""))
+        logins.append((login, connections))
+    return tuple(sorted(settled(logins), key=repr))
 
 
 def _uses(lists: pa.Array) -> list[bytes]:
@@ -170,8 +172,3 @@ def _also_declared(clients: pa.Table) -> list[tuple[Software, ...]]:
         )
         for principal, client_id, *own in rows
     ]
-
-
-def _only(values: Sequence[str | None]) -> str | None:
-    """The only value of a sequence of one, otherwise None."""
-    return values[0] if len(values) == 1 else None

@@ -1,5 +1,5 @@
 import pytest
-from client_telemetry.compatibility import conditions
+from client_telemetry.compatibility import client_list, conditions, judge, logins
 from client_telemetry.compatibility.conditions import APACHE_KAFKA, Circumstances, UnreadableCondition
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
 
@@ -155,7 +155,7 @@ KNOWN: dict[str, dict] = {
 
 def test_what_each_condition_says_of_each_client(same_as_kept):
     """`yes`, `no`, `?`, and `?!` where the client is not called safe because of it; then what would settle it."""
-    found = [f"{text}: {', '.join(sorted(conditions.mechanisms_in(text)))}" for text in MECHANISMS]
+    found = [f"{text}: {', '.join(sorted(logins.mechanisms_in(text)))}" for text in MECHANISMS]
     for text in TEXTS:
         condition = conditions.parse(text)
         about = [condition.is_about_login, condition.is_about_scram, *sorted(condition.features)]
@@ -174,3 +174,22 @@ def test_what_each_condition_says_of_each_client(same_as_kept):
                 f"{vendor} {level}, {answer}: {', '.join(who)}. {by}" for (answer, by), who in answers.items()
             ]
     same_as_kept("compatibility", {"conditions.txt": "\n".join(found) + "\n"})
+
+
+@pytest.mark.parametrize(("cells", "verdict"), [
+    ({"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN"}, "safe"),
+    ({"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN, unknown"}, "insufficient_evidence"),
+    ({"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN ?"}, "insufficient_evidence"),
+    ({"security_protocol": "PLAINTEXT SASL_SSL", "sasl_mechanism": ""}, "insufficient_evidence"),
+    ({"security_protocol": "PLAINTEXT SASL_SSL", "sasl_mechanism": "PLAIN"}, "safe"),
+    ({"security_protocol": "PLAINTEXT,SSL"}, "safe"),
+    ({"security_protocol": "PLAINTEXT,?"}, "insufficient_evidence"),
+    ({"security_protocol": "PLAINTEXT SASL_SSL", "sasl_mechanism": "SCRAM-SHA-256"}, "breaks"),
+])  # fmt: skip
+def test_what_is_not_known_of_some_connections_of_a_list_is_not_known(tmp_path, cells, verdict):
+    names = ("client", "client_software_name", "client_software_version", "api_uses", *cells)
+    values = ("c", "librdkafka", "2.3.0", "Produce:7x50 Metadata:9", *cells.values())
+    path = tmp_path / "clients.csv"
+    path.write_text(f"{','.join(names)}\n" + ",".join(f'"{value}"' for value in values) + "\n")
+    (entry,) = client_list.read(path)
+    assert judge(entry.evidence, "3.9.1", "4.0.1").verdict == verdict

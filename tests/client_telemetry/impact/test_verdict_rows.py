@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 import pytest
 from client_telemetry.compatibility import ClientEvidence, fingerprints, parse_api_uses, products
+from client_telemetry.compatibility.logins import THREE_ROUNDS
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.impact.client_evidence import Evidence, time_of
 from client_telemetry.impact.known_clients import known_clients, parts_of, summary
@@ -40,10 +41,10 @@ ALL_DAY = 2**62 - 1
 EVIDENCE = (
     "principal string, client_id string, client_software_name string, client_software_version string, "
     "program string, connections long, first_seen_at timestamp, last_seen_at timestamp, broker_ids array<int>, "
-    "listeners array<struct<listener_name: string, security_protocol: string>>, sasl_mechanisms array<string>, "
+    "logins array<struct<listener_name: string, security_protocol: string, sasl_mechanism: string, connections: long>>, "
     "uses array<struct<api_key: int, version: int, requests: long, rejected: long, first_request_at: timestamp, "
     "last_request_at: timestamp, broker_ids: array<int>, source_object: string, source_sequence: long, "
-    "cells: long>>, uses_elsewhere array<struct<release: string, api_key: int, version: int>>, cell_s double"
+    "cells: long>>, errors array<struct<api_key: int, version: int, error_code: int, requests: long>>, uses_elsewhere array<struct<release: string, api_key: int, version: int>>, cell_s double"
 )
 
 
@@ -63,13 +64,16 @@ def client(client_id: str, *uses: tuple, name: str = "unknown", version: str = "
         columns.get("program", ""),
     )
     seen = (1, NOON, NOON + 60 * MINUTE, [1])
-    listeners = [(columns.get("listener", "CLIENTS"), columns.get("protocol", "SASL_SSL"))]
+    listener = columns.get("listener", "CLIENTS"), columns.get("protocol", "SASL_SSL")
+    logins = [
+        (*listener, mechanism, columns.get("logins", 1)) for mechanism in columns.get("mechanisms", [None])
+    ]
     return (
         *key,
         *seen,
-        listeners,
-        columns.get("mechanisms", []),
+        logins,
         sorted(uses) or None,
+        columns.get("errors"),
         columns.get("elsewhere"),
         60.0,
     )
@@ -228,10 +232,8 @@ def test_no_verdict_depends_on_what_is_left_out():
         client_id = row["client_id"] if fingerprints.by_client_id(row["client_id"])[0] else None
         product = (known := products.by_client_id(row["client_id"])) and known.name
         short = software | {
-            "sasl_mechanism": None,
-            "offered_sasl_mechanisms": None,
+            "logins": [[row["security_protocol"], None, None]],
             "principal_has_scram": None,
-            "security_protocol": row["security_protocol"],
         }
         short |= {
             "api_uses": [[*use[:2], 10 ** (len(str(use.requests)) - 1), 0] for use in uses],
@@ -270,6 +272,45 @@ def test_a_login_that_may_break_is_never_plainly_safe(spark):
         assert verdicts[known] == "safe", known
     (row,) = answer(spark, seen[2:3], asked("4.0.1"), mechanisms).verdicts
     assert row["verdict"] != "safe" and "SCRAM" in row["condition"]
+
+
+def test_what_is_known_of_one_connection_is_not_known_of_all(spark):
+    """librdkafka 2.3.0 fails with SCRAM on 4.x: instances of one client id log in each in its own way."""
+    old = {"name": "librdkafka", "version": "2.3.0"}
+    uses = [use(PRODUCE, 7, 500), use(METADATA, 12, 50)]
+    seen = [
+        client("one-before-the-log", *uses, mechanisms=["PLAIN", None], **old),
+        client("one-of-two", *uses, mechanisms=["OAUTHBEARER|PLAIN"], **old),
+        client("two-ways", *uses, mechanisms=["PLAIN", "SCRAM-SHA-512"], **old),
+        client("three-rounds", *uses, mechanisms=[THREE_ROUNDS], logins=104, **old),
+        client("seldom-three-rounds", *uses, mechanisms=[THREE_ROUNDS], logins=9, **old),
+        client("not-always-three", *uses, mechanisms=[THREE_ROUNDS, "SCRAM-SHA-512"], logins=104, **old),
+    ]
+    found = answer(spark, seen, asked("4.0.1"), {})
+    verdicts = {row["client_id"]: row["verdict"] for row in found.verdicts}
+    assert verdicts == {
+        "one-before-the-log": "insufficient_evidence",
+        "one-of-two": "safe",
+        "two-ways": "breaks",
+        "three-rounds": "safe",
+        "seldom-three-rounds": "insufficient_evidence",
+        "not-always-three": "breaks",
+    }
+    (row,) = answer(spark, seen[:1], asked("4.0.1"), {}, frozenset({"User:other"})).verdicts
+    assert row["verdict"] == "safe", "its principal has no SCRAM credentials"
+    (row,) = answer(spark, seen[:1], asked("4.0.1"), {}, frozenset({"User:one-before-the-log"})).verdicts
+    assert row["verdict"] == "insufficient_evidence", "it can log in with both"
+
+
+def test_answers_with_errors_only_are_failing_already(spark):
+    seen = [
+        client("denied", use(PRODUCE, 9, 5), use(METADATA, 9), errors=[(PRODUCE, 9, 29, 5)]),
+        client("once", use(PRODUCE, 9, 5), use(METADATA, 9), errors=[(PRODUCE, 9, 29, 4)]),
+    ]
+    found = answer(spark, seen, asked("4.3.1", "4.0.0"), {})
+    failing = {row["client_id"]: row["explanation"] for row in found.verdicts if row["already_failing"]}
+    assert failing.keys() == {"denied"} and "error 29 (TOPIC_AUTHORIZATION_FAILED)" in failing["denied"]
+    assert not any(row["works_again"] for row in found.verdicts)
 
 
 def test_what_is_refused_today_is_failing_already(spark):
@@ -314,10 +355,8 @@ def test_what_was_judged_before_own_knowledge_came_is_judged_anew():
             "client_software_name": "shop-kafka",
             "client_software_version": "1.4.0",
             "api_uses": [[PRODUCE, 2, 1, 0]],
-            "sasl_mechanism": None,
-            "offered_sasl_mechanisms": None,
+            "logins": [],
             "principal_has_scram": None,
-            "security_protocol": None,
             "also_declared": [],
         }
     )
