@@ -52,20 +52,20 @@ ask: install  ## ask an upgrade question of the local lake through Airflow: CLUS
 	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(DAY),--day=$(call quoted,$(DAY))) $(if $(WINDOW),--window=$(call quoted,$(WINDOW))) \
 	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) $(END)
 
-report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, HOSTS, NAME, OUT, PLANNED_FOR, ASKED_BY, FOLLOW=minutes, FAIL_ON=breaks
+report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, YEAR, OWNERS, KNOWLEDGE, SCRAM_USERS, HOSTS, NAME, OUT, PLANNED_FOR, ASKED_BY, FOLLOW=minutes, FAIL_ON=breaks
 	@test -n $(call quoted,$(LOGS)) && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
 	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) report --to=$(call quoted,$(TO)) --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) \
-	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
+	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(YEAR),--year=$(call quoted,$(YEAR))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
 	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(HOSTS),--hosts=$(call quoted,$(HOSTS))) $(if $(NAME),--name=$(call quoted,$(NAME))) \
 	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) \
 	    $(if $(FOLLOW),--follow=$(call quoted,$(FOLLOW))) $(if $(FAIL_ON),--fail-on=$(call quoted,$(FAIL_ON))) -- $(call quoted,$(LOGS)) $(END)
 
-review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT
+review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, YEAR, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT
 	@test -n "$(FROM)" && test -n "$(TO)" && test -n $(call quoted,$(LOGS)$(CLUSTER)) || \
 	    { echo "specify the upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> instead of CLUSTER" >&2; exit 2; }
 ifdef LOGS
 	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) review --from=$(call quoted,$(FROM)) --to=$(call quoted,$(TO)) --publish=$(call quoted,$(or $(OUT),var/published)) \
-	    $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
+	    $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(YEAR),--year=$(call quoted,$(YEAR))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
 	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(NAME),--name=$(call quoted,$(NAME))) -- $(call quoted,$(LOGS)) $(END)
 else
 	@$(INTERRUPTIBLE) $(AIRFLOW) python -m include.command review $(call quoted,$(CLUSTER)) $(call quoted,$(FROM)) $(call quoted,$(TO)) $(call quoted,$(DAY)) $(END)

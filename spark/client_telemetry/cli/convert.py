@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
+from client_telemetry.cli.log_times import spelled
 from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.progress import Progress
 from client_telemetry.sources.adapters import formats
@@ -58,9 +59,9 @@ def _convert(args: argparse.Namespace, source: Mapping[str, object], progress: P
             keep_unread=False,
         )
     except (*REFUSALS, StillWritten) as error:
-        print(f"client-telemetry convert: {error}", file=sys.stderr)
+        print(f"client-telemetry convert: {spelled(str(error), of_make=False)}", file=sys.stderr)
         return 2
     print(conversion.message)
     for warning in conversion.warnings:
-        print(f"client-telemetry convert: warning: {warning}", file=sys.stderr)
+        print(f"client-telemetry convert: warning: {spelled(warning, of_make=False)}", file=sys.stderr)
     return 0

@@ -17,14 +17,14 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from client_telemetry.cli.elapsed import elapsed_said
 from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.interrupt import ended_by_interrupt
+from client_telemetry.cli.log_times import add_time_options, spelled
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
 from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
@@ -47,7 +47,7 @@ from client_telemetry.sources.request_log.broker_releases import (
 )
 from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedFile, TwoClusters, survey
 from client_telemetry.sources.request_log.conversion import Converted, convert, surveyed_days
-from client_telemetry.sources.request_log.unread import reading_warnings, reasons_for_nothing
+from client_telemetry.sources.request_log.unread import ONLY_BESIDE, reading_warnings, reasons_for_nothing
 
 BAD_ARGUMENTS = 2
 REPORT_ID = "from_request_logs"
@@ -127,7 +127,7 @@ def _repeated(args: argparse.Namespace) -> list[str]:
     """The options of the report that --follow repeats."""
     names = (
         *("to_release", "from_release", "owners", "knowledge", "scram_users", "hosts", "name"),
-        *("planned_for", "asked_by"),
+        *("planned_for", "asked_by", "year"),
     )
     options = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
     zone = [] if args.zone is UTC else [f"--zone={args.zone}"]
@@ -141,7 +141,7 @@ def _report(args: argparse.Namespace) -> int:
         _say(
             f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB: finding the brokers that wrote them"
         )
-        log_survey = survey(logs, args.zone, _Progress("lines read"))
+        log_survey = survey(logs, args.zone, _Progress("lines read"), year=args.year)
         _check(log_survey)
         cluster_id = log_survey.cluster_id or "unknown"
         releases, release = release_to_leave(log_survey, args.from_release)
@@ -211,10 +211,7 @@ def _check(log_survey: Survey) -> None:
                 f"{file.log.file}: {file.cut}; what comes before that ({counted(file.lines, 'line')}) is used"
             )
     if not log_survey.brokers:
-        raise NothingInTheLogs(
-            reasons_for_nothing(log_survey)
-            or "no request of a client is in these logs, only what brokers log beside them"
-        )
+        raise NothingInTheLogs(reasons_for_nothing(log_survey) or ONLY_BESIDE)
     for warning in reading_warnings(log_survey):
         _say(f"warning: {warning}")
 
@@ -340,7 +337,7 @@ class _Progress:
 
 
 def _say(text: str) -> None:
-    print(text, flush=True)
+    print(spelled(text), flush=True)
 
 
 def _warn(text: str) -> None:
@@ -348,21 +345,12 @@ def _warn(text: str) -> None:
 
 
 def _refuse(text: str) -> int:
-    print(f"client-telemetry report: {text}", file=sys.stderr, flush=True)
+    print(f"client-telemetry report: {spelled(text)}", file=sys.stderr, flush=True)
     return BAD_ARGUMENTS
 
 
 def _clock(nanos: int) -> str:
     return f"{datetime.fromtimestamp(nanos // 10**9, UTC):%Y-%m-%d %H:%M:%S}"
-
-
-def _zone(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise argparse.ArgumentTypeError(
-            f"{name!r} is not a known time zone: write it as Europe/Berlin or UTC"
-        ) from None
 
 
 def _minutes(text: str) -> float:
@@ -389,9 +377,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         help="exact release of the brokers, or one for each node id, 1=3.9.1,2=4.0.1; default: the release that the logs prove",
     )
     parser.add_argument("--out", type=Path, required=True, help="output folder")
-    parser.add_argument(
-        "--zone", type=_zone, default=UTC, help="time zone of log timestamps without a zone; default: UTC"
-    )
+    add_time_options(parser)
     parser.add_argument("--owners", help="file of owner rules")
     parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
     parser.add_argument(

@@ -11,12 +11,12 @@ cannot be used.
 import argparse
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from client_telemetry.cli.log_times import add_time_options, spelled
 from client_telemetry.compatibility import knowledge
 from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
@@ -36,6 +36,7 @@ from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import WindowWithoutData
 from client_telemetry.review.phases import NoSuchUpgrade, upgrades
 from client_telemetry.sources.log_files import NoLogs, find_logs
+from client_telemetry.sources.request_log.broker_survey import TwoClusters
 
 BAD_ARGUMENTS: Final = 2
 
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"client-telemetry review: warning: {hint}", file=sys.stderr, flush=True)
         logs = find_logs(args.logs)
         _say(f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
-        evidence = from_logs(logs, args.zone, _say)
+        evidence = from_logs(logs, args.zone, _say, args.year)
         common = setting(evidence, source, target, owner_rules=rules, scram_users=scram_users)
         reviewed_part, tracks = part(evidence.activities, common)
         log_review, comparisons, curves = assembled([reviewed_part], evidence, common)
@@ -65,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         NoLogs,
         NoRequests,
         NoSuchUpgrade,
+        TwoClusters,
         UnusableRelease,
         WindowWithoutData,
     ) as error:
@@ -101,21 +103,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(text: str) -> None:
-    print(text, flush=True)
+    print(spelled(text), flush=True)
 
 
 def _refuse(text: str) -> int:
-    print(f"client-telemetry review: {text}", file=sys.stderr, flush=True)
+    print(f"client-telemetry review: {spelled(text)}", file=sys.stderr, flush=True)
     return BAD_ARGUMENTS
-
-
-def _zone(name: str) -> tzinfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise argparse.ArgumentTypeError(
-            f"{name!r} is not a time zone: write it as Europe/Berlin or UTC"
-        ) from None
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -124,9 +117,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--from", dest="from_release", required=True, help="exact release upgraded from")
     parser.add_argument("--to", dest="to_release", required=True, help="exact release upgraded to")
     parser.add_argument("--publish", type=Path, required=True, help="folder that reports are published in")
-    parser.add_argument(
-        "--zone", type=_zone, default=UTC, help="zone of the logs' times, where they name none"
-    )
+    add_time_options(parser)
     parser.add_argument("--owners", type=Path, help="file of owner rules")
     parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
     parser.add_argument(

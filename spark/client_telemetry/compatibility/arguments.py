@@ -3,6 +3,7 @@
 import argparse
 import datetime as dt
 from typing import NoReturn
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 class Arguments(argparse.ArgumentParser):
@@ -16,6 +17,22 @@ class Arguments(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def zone(text: str) -> dt.tzinfo:
+    """UTC itself for its name: readers of logs take it for a zone that was not specified."""
+    try:
+        return dt.UTC if text == "UTC" else ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a known time zone: write it as Europe/Berlin or UTC"
+        ) from None
+
+
+def year(text: str) -> int:
+    if not (text.isdecimal() and 2000 <= int(text) < 2100):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a year: write it as 2026")
+    return int(text)
 
 
 def day(text: str) -> dt.date:

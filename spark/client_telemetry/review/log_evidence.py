@@ -25,8 +25,15 @@ from client_telemetry.review.server_log import LoginFailure, RefusedRequest, Ser
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import LogFile, lines
 from client_telemetry.sources.request_log.answers import answer
-from client_telemetry.sources.request_log.broker_survey import addresses, survey
-from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.broker_survey import (
+    Endpoint,
+    Survey,
+    addresses,
+    endpoint_of,
+    survey,
+    told_apart,
+)
+from client_telemetry.sources.request_log.log_line import LineReader, begins_entry
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
     FETCH,
@@ -35,6 +42,7 @@ from client_telemetry.sources.request_log.request_entry import (
     RequestEntry,
     parse_entry,
 )
+from client_telemetry.sources.request_log.unread import ONLY_BESIDE, reading_warnings, reasons_for_nothing
 
 _INIT_PRODUCER_ID = 22
 _GROUP_APIS = frozenset((8, 11, 12, 14, 68))
@@ -47,8 +55,6 @@ this.
 _FINE_BEFORE_SECONDS = 1800.0
 """How long before the first broker changed its release the finer slots begin."""
 _UNSUPPORTED_VERSION = 35
-_KIND_LINES = 400
-"""Lines of a file that are read to find out what it is: a broker prints all its settings first."""
 
 
 class NoRequests(ValueError):
@@ -105,33 +111,38 @@ class _Folder:
 
 
 def from_logs(
-    logs: Sequence[LogFile], zone: tzinfo = UTC, report: Callable[[str], None] = lambda text: None
+    logs: Sequence[LogFile],
+    zone: tzinfo = UTC,
+    report: Callable[[str], None] = lambda text: None,
+    year: int | None = None,
 ) -> Evidence:
-    """Read request logs and server logs. Raises NoRequests."""
-    folders = _folders(logs)
-    if not any(folder.requests for folder in folders):
-        raise NoRequests(
-            "there is no entry of kafka.request.logger at DEBUG in what was named: its lines have "
-            '"Completed request:" in them, and usually go to kafka-request.log'
+    """Read request logs and server logs; `year`: of times without one. Raises NoRequests, TwoClusters."""
+    log_survey = survey(logs, zone, year=year)
+    if not any(file.entries for file in log_survey.files):
+        raise NoRequests(reasons_for_nothing(log_survey) or ONLY_BESIDE)
+    for warning in reading_warnings(log_survey):
+        report(f"warning: {warning}")
+    if any(not endpoint.listener for broker in log_survey.brokers for endpoint in broker.endpoints):
+        report(
+            "warning: lines of kafka.server.KafkaApis have no answers: requests that were answered with errors do not show"
         )
-    return _Reading(folders, zone, report).evidence()
+    return _Reading(_folders(log_survey), zone, report, year, log_survey.doubled).evidence()
 
 
-def _folders(logs: Sequence[LogFile]) -> list[_Folder]:
+def _folders(log_survey: Survey) -> list[_Folder]:
     folders: dict[str, _Folder] = {}
-    for log in logs:
-        folder = folders.setdefault(log.file.folder, _Folder(log.file.folder))
-        kind = _kind(log)
-        if kind == "requests":
-            folder.requests.append(log)
-        elif kind == "server":
-            folder.servers.append(log)
+    for file in log_survey.files:
+        folder = folders.setdefault(file.log.file.folder, _Folder(file.log.file.folder))
+        if file.same_as is None:
+            if file.entries:
+                folder.requests.append(file.log)
+            if file.counted or file.of_kafka:
+                folder.servers.append(file.log)
     return [folders[name] for name in sorted(folders)]
 
 
-def _first_nanos(log: LogFile, zone: tzinfo) -> int | None:
+def _first_nanos(log: LogFile, reader: LineReader) -> int | None:
     """When the first line with a time was written."""
-    reader = LineReader(zone)
     return next(
         (nanos for _, line in lines(log, CutOff()) if (nanos := reader.nanos_of(line)) is not None), None
     )
@@ -159,23 +170,17 @@ def _is_same(run: ServerRun, other: ServerRun) -> bool:
     return one_node and run.started < other.last and other.started < run.last
 
 
-def _kind(log: LogFile) -> str | None:
-    """What a file is, from its first lines."""
-    looks_like_a_server_log = False
-    for number, (_, line) in enumerate(lines(log, CutOff())):
-        if MARK in line:
-            return "requests"
-        if b" (kafka." in line or b" (org.apache.kafka." in line:
-            looks_like_a_server_log = True
-            break
-        if number > _KIND_LINES:
-            break
-    return "server" if looks_like_a_server_log else None
-
-
 class _Reading:
-    def __init__(self, folders: Sequence[_Folder], zone: tzinfo, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        folders: Sequence[_Folder],
+        zone: tzinfo,
+        report: Callable[[str], None],
+        year: int | None,
+        doubled: frozenset[Endpoint],
+    ) -> None:
         self._folders, self._zone, self._report = folders, zone, report
+        self._year, self._doubled = year, doubled
         self._evidence = Evidence("", [], [], [], [], [], _SHORTEST_SLOT_SECONDS, False, False)
         self._slots = _Slots(_SHORTEST_SLOT_SECONDS, _SHORTEST_SLOT_SECONDS, float("inf"))
         self._logins: dict[tuple[str, str, str, float], FailedLogin] = {}
@@ -213,7 +218,7 @@ class _Reading:
 
     def _first_request(self) -> float:
         requests = [file for folder in self._folders for file in folder.requests]
-        first = [_first_nanos(file, self._zone) for file in requests]
+        first = [_first_nanos(file, self._reader(file)) for file in requests]
         return min((nanos / 1e9 for nanos in first if nanos is not None), default=0.0)
 
     def _server_runs(self, folder: _Folder) -> list[ServerRun]:
@@ -244,17 +249,23 @@ class _Reading:
         return distinct_runs
 
     def _runs_of(self, logs: Sequence[LogFile]) -> list[ServerRun]:
-        begins = [(_first_nanos(log, self._zone), log) for log in logs]
+        begins = [(_first_nanos(log, self._reader(log)), log) for log in logs]
         in_order = sorted(
             ((nanos, log) for nanos, log in begins if nanos is not None), key=lambda pair: pair[0]
         )
-        return read((line for _, log in in_order for _, line in lines(log, CutOff())), self._zone)
+        if not in_order:
+            return []
+        newest = max(in_order, key=lambda pair: pair[1].file.modified_at())[1]
+        return read((line for _, log in in_order for _, line in lines(log, CutOff())), self._reader(newest))
+
+    def _reader(self, log: LogFile) -> LineReader:
+        return LineReader.of_file(log, self._zone, self._year)
 
     def _name_by_requests(self, folder: _Folder, run: ServerRun, later: Sequence[ServerRun]) -> None:
         """For a run whose start is in none of the files: its node is that of a later run, and its releases are those
         that its ApiVersions answers allow.
         """
-        brokers = survey(folder.requests, self._zone).brokers if folder.requests else []
+        brokers = survey(folder.requests, self._zone, year=self._year).brokers if folder.requests else []
         if len(brokers) != 1:
             return
         (broker,) = brokers
@@ -269,10 +280,10 @@ class _Reading:
     def _with_server_log(self, folder: _Folder, runs: Sequence[ServerRun]) -> None:
         result = self._evidence
         spans = [_Span(run.started, f"{folder.name}@{run.started:.3f}", run.node_id or 0) for run in runs]
-        log = _RequestLog(spans, self._slots, self._zone)
+        log = _RequestLog(spans, self._slots, self._doubled)
         for file in folder.requests:
             self._report(f"reading {file.file}")
-            log.read(file)
+            log.read(file, self._reader(file))
         for run, span in zip(runs, spans, strict=True):
             until = run.stopping or max(run.last, log.last.get(span.incarnation, run.last))
             result.runs.append(
@@ -295,7 +306,7 @@ class _Reading:
 
     def _without_server_log(self, folder: _Folder) -> None:
         result = self._evidence
-        for broker in survey(folder.requests, self._zone).brokers:
+        for broker in survey(folder.requests, self._zone, year=self._year).brokers:
             spans = []
             for index, incarnation in enumerate(broker.incarnations):
                 is_last = index + 1 == len(broker.incarnations)
@@ -320,10 +331,10 @@ class _Reading:
                     FeatureLevels(nanos / 1e9, levels, span.incarnation)
                     for nanos, levels in incarnation.features
                 ]
-            log = _RequestLog(spans, self._slots, self._zone, {(e.host, e.port) for e in broker.endpoints})
+            log = _RequestLog(spans, self._slots, self._doubled, frozenset(broker.endpoints))
             for file in folder.requests:
                 self._report(f"reading {file.file}")
-                log.read(file)
+                log.read(file, self._reader(file))
             self._take(log)
 
     def _take(self, log: "_RequestLog") -> None:
@@ -381,11 +392,11 @@ class _RequestLog:
         self,
         spans: Sequence[_Span],
         slots: _Slots,
-        zone: tzinfo,
-        endpoints: set[tuple[str, int]] | None = None,
+        doubled: frozenset[Endpoint],
+        endpoints: frozenset[Endpoint] | None = None,
     ) -> None:
         self._spans, self._slots, self._endpoints = sorted(spans), slots, endpoints
-        self._reader = LineReader(zone)
+        self._doubled = doubled
         self._connections: dict[tuple[str, str], _Connection] = {}
         self._announced: dict[tuple[str, str], tuple[str, str]] = {}
         self._offsets: dict[tuple[Any, ...], int] = {}
@@ -394,23 +405,26 @@ class _RequestLog:
         self.cluster_id = ""
         self.features: list[FeatureLevels] = []
 
-    def read(self, log: LogFile) -> None:
+    def read(self, log: LogFile, reader: LineReader) -> None:
         for _, line in lines(log, CutOff()):
-            if MARK not in line or b'"listener":"CONTROLLER"' in line[-400:]:
+            if not begins_entry(line) or b'"listener":"CONTROLLER"' in line[-400:]:
                 continue
-            parsed = self._reader.read(line)
+            parsed = reader.read(line)
             if parsed is None or parsed.nanos is None:
                 continue
             try:
                 entry = parse_entry(parsed.message)
             except BadEntry:
                 continue
-            ends = addresses(entry.connection_id)
-            if ends is None or entry.is_forwarded:
+            ends, endpoint = (
+                addresses(entry.connection_id),
+                endpoint_of((log.family, parsed.label), entry),
+            )
+            if ends is None or endpoint is None or entry.is_forwarded or endpoint in self._doubled:
                 continue
-            if self._endpoints is not None and (ends.local_host, ends.local_port) not in self._endpoints:
+            if self._endpoints is not None and endpoint not in self._endpoints:
                 continue
-            self._add(entry, parsed.nanos / 1e9, ends.host)
+            self._add(entry._replace(connection_id=told_apart(entry)), parsed.nanos / 1e9, ends.host)
 
     def add_refused(self, span: _Span, refused: RefusedRequest) -> bool:
         """Whether an earlier request of the same connection identifies the client."""

@@ -4,7 +4,6 @@ releases over time, refused requests, failed logins, finalized features. Pure.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
 from typing import NamedTuple
 
 from client_telemetry.sources.request_log.log_line import LineReader
@@ -83,9 +82,9 @@ class ServerRun:
         self.features += [levels for levels in other_log.features if levels not in self.features]
 
 
-def read(lines: Iterable[bytes], zone: tzinfo = UTC) -> list[ServerRun]:
+def read(lines: Iterable[bytes], times: LineReader | None = None) -> list[ServerRun]:
     """Runs in log order; the first one may have begun earlier. Lines without a time belong to the previous one."""
-    return list(_runs(lines, LineReader(zone)))
+    return list(_runs(lines, times or LineReader()))
 
 
 def _runs(lines: Iterable[bytes], times: LineReader) -> Iterator[ServerRun]:

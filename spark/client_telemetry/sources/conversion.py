@@ -108,7 +108,9 @@ def _convert_new(
         staged = Staged(arrivals.root.staged(), arrivals.root.staging(), spread)
         result = adapter.convert(source, parts, cluster_id, arrivals.root, staged)
     else:
-        result = Conversion("no file has anything new", {})
+        is_empty = arrivals.is_first and not unfinished
+        nothing_read = "nothing was read: the files are empty" if is_empty else ""
+        result = Conversion("no file has anything new", {}, nothing_read=nothing_read)
     if result.nothing_read and not keep_unread:
         raise NothingRead(result.nothing_read)
     arrivals.keep(result.left)

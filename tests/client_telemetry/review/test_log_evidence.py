@@ -100,6 +100,60 @@ def test_a_review_from_logs(logs: Path, tmp_path: Path, capsys: pytest.CaptureFi
     }
 
 
+def test_requests_and_server_lines_in_one_stream(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As containers write them."""
+    folder = logs / "broker-1"
+    ask(logs, tmp_path)
+    apart = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Upgrade of")]
+    events = (folder / "server.log").read_text().replace("\norg.apache", "\torg.apache").splitlines()
+    requests = (folder / "kafka-request.log").read_text().splitlines()
+    stream = sorted([*events, *requests], key=lambda line: line[:25])
+    (folder / "kafka.log").write_text("\n".join(stream).replace("\torg.apache", "\norg.apache") + "\n")
+    (folder / "server.log").unlink()
+    (folder / "kafka-request.log").unlink()
+    ask(logs, tmp_path)
+    assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("Upgrade of")] == apart
+
+
+def test_requests_that_kafka_apis_took_at_trace(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traced = (
+        "[2026-11-22 12:{at},000] TRACE [KafkaApi-1] Handling request:RequestHeader(apiKey=PRODUCE, apiVersion={version}, "
+        "clientId={client}, correlationId=1, headerVersion=1) -- {{acks=1}} from connection 10.0.0.1:9092-10.0.0.7:{port}-0;"
+        "securityProtocol:PLAINTEXT,principal:User:ANONYMOUS (kafka.server.KafkaApis)\n"
+    )
+    requests = logs / "broker-1/kafka-request.log"
+    lines = [
+        traced.format(
+            at=line[15:20],
+            version=2 if '"old"' in line else 9,
+            client="old" if '"old"' in line else "fine",
+            port=4001 if '"old"' in line else 4000,
+        )
+        for line in requests.read_text().splitlines()
+    ]
+    requests.write_text("".join(lines))
+
+    assert ask(logs, tmp_path) == 0
+
+    out = capsys.readouterr().out
+    assert "warning: lines of kafka.server.KafkaApis have no answers" in out
+    assert "1 application is down; 1 of 1 predicted immediate break happened, 0 unexpected" in out
+
+
+def test_a_log_at_info_is_called_what_it_is(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    requests = logs / "broker-1/kafka-request.log"
+    requests.write_text(requests.read_text().replace("] DEBUG ", "] INFO "))
+    ask(logs, tmp_path)
+    out = capsys.readouterr().out
+    assert "requests are deprecated ones, which Kafka 3.9.1 and later log at INFO" in out
+
+
 def test_during_the_roll_it_says_stop(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = logs / "broker-2"
     other.mkdir()
@@ -199,7 +253,10 @@ def test_a_folder_without_a_request_log(tmp_path: Path, capsys: pytest.CaptureFi
     (folder / "server.log").write_text(SERVER)
 
     assert ask(folder, tmp_path) == 2
-    assert "no entry of kafka.request.logger at DEBUG" in capsys.readouterr().err
+    assert (
+        "no request of a client is in these logs, only what brokers log beside them"
+        in capsys.readouterr().err
+    )
 
 
 def greeting(release: str) -> str:

@@ -4,6 +4,8 @@ import pytest
 from client_telemetry.sources.adapter import Source
 from client_telemetry.sources.conversion import NothingRead, UnusableSource, convert_new, declared
 
+from .conftest import FETCH, json_line
+
 
 def test_options_that_an_adapter_does_not_take_are_refused():
     with pytest.raises(
@@ -73,3 +75,30 @@ def test_entries_whose_connection_says_nothing_are_refused_with_the_reason(tmp_p
         convert_new(
             Source("request_log", (str(log),)), "c", tmp_path / "raw", timedelta(0), keep_unread=False
         )
+
+
+CUT_ROW = '"2026-11-22 10:48:20.123","[2026-11-22 10:48:20,123] DEBUG Completed request:{""isForwarded"":false,""req"\n'
+
+
+@pytest.mark.parametrize("name", ["export.csv", "export.xml", "logs-insights-results"])
+def test_a_file_of_entries_that_cannot_be_read_is_not_skipped_for_its_name(tmp_path, name):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / name).write_text("@timestamp,@message\n" + CUT_ROW * 5)
+    source = Source("request_log", (str(logs),), release="3.9.1")
+    with pytest.raises(NothingRead, match="5 lines begin an entry; none of them can be read: not whole JSON"):
+        convert_new(source, "c", tmp_path / "alone", timedelta(0), keep_unread=False)
+    (logs / "kafka-request.log").write_bytes(json_line(0, FETCH) + b"\n")
+    done = convert_new(source, "c", tmp_path / "raw", timedelta(0), keep_unread=False)
+    assert done.counts["converted_requests"] == 1
+    assert "skipped" not in done.message
+    assert any("5 lines begin an entry and were not used: not whole JSON" in text for text in done.warnings)
+
+
+def test_a_readme_that_quotes_an_entry_is_no_log(tmp_path):
+    (tmp_path / "kafka-request.log").write_bytes(json_line(0, FETCH) + b"\n")
+    (tmp_path / "README.md").write_text(f"# Logs\n\nAn entry:\n\n    {CUT_ROW}\nThis is it.\n")
+    done = convert_new(
+        Source("request_log", (str(tmp_path),), release="3.9.1"), "c", tmp_path.parent / "raw", timedelta(0)
+    )
+    assert "skipped, as they are not request logs: README.md" in done.message

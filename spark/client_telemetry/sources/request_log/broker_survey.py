@@ -119,6 +119,12 @@ def addresses(connection_id: str) -> Remote | None:
     return Remote("", 0, "", 0) if _MASKED.fullmatch(connection_id) else None
 
 
+def endpoint_of(stream: tuple[str, str], entry: RequestEntry) -> Endpoint | None:
+    """Where a request arrived; None if its connection id is not one."""
+    ends = addresses(entry.connection_id)
+    return None if ends is None else Endpoint(stream, ends.local_host, ends.local_port, entry.listener)
+
+
 def told_apart(entry: RequestEntry) -> str:
     """A connection's id; where a mask left nothing in it by which connections differ, with what else identifies the
     client.
@@ -210,9 +216,10 @@ class SurveyedFile:
     @property
     def is_no_log(self) -> bool:
         """Whether it is plainly not a request log: a README or a configuration by its name, or another text whose name
-        is not that of a log.
+        is not that of a log. A file mostly of lines that begin an entry is one, whatever its name.
         """
-        if self.entries or self.cut or not self.lines or self.is_server_log:
+        is_of_entries = self.marked > 1 and self.marked * 2 >= self.lines
+        if self.entries or self.cut or not self.lines or is_of_entries or self.is_server_log:
             return False
         name = self.log.file.name.lower()
         return _DOCUMENT.fullmatch(name) is not None or not (

@@ -28,7 +28,7 @@ from client_telemetry.sources.request_log.broker_survey import (
     Survey,
     SurveyedBroker,
     SurveyedFile,
-    addresses,
+    endpoint_of,
     report_from,
     told_apart,
 )
@@ -345,7 +345,9 @@ class _Conversion:
             if parsed.nanos is None:
                 raise BadEntry(parsed.problem or "no time that can be read")
             entry = parse_entry(parsed.message)
-            endpoint = _endpoint_of((log.family, parsed.label), entry)
+            endpoint = endpoint_of((log.family, parsed.label), entry)
+            if endpoint is None:
+                raise BadEntry(f"not an id of a connection: {entry.connection_id[:80]!r}")
             if endpoint in self._survey.doubled:
                 converted.other_lines += 1
                 return current
@@ -450,14 +452,6 @@ class _Conversion:
         if endpoint not in self._at:
             raise BadEntry("an address that the log did not have before: it grew while it was read")
         return self._at[endpoint]
-
-
-def _endpoint_of(stream: tuple[str, str], entry: RequestEntry) -> Endpoint:
-    """Raises BadEntry."""
-    ends = addresses(entry.connection_id)
-    if ends is None:
-        raise BadEntry(f"not an id of a connection: {entry.connection_id[:80]!r}")
-    return Endpoint(stream, ends.local_host, ends.local_port, entry.listener)
 
 
 def _counted(events: Iterator[ServerEvent]) -> Iterator[ServerEvent]:

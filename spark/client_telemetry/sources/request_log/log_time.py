@@ -7,6 +7,7 @@ refused: a time that is hours or months off is worse than none.
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = r"(?P<month>(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))"
@@ -16,7 +17,7 @@ _CLOCK = (
 )
 _ZONE = (
     r"(?:\s?(?P<zone>Z(?!\w)|(?:(?:UTC|GMT)\s?)?[+-]\d\d(?::?\d\d){0,2}(?![\d:-])|(?:UTC|GMT)[+-]\d(?![\d:])"
-    r"|(?:UTC|GMT)(?!\w)|(?!ALERT)(?:[A-Z]{1,4}T|MSK|WIB)(?!\w)|[A-Z][a-z]+/[A-Z][A-Za-z_]+))?"
+    r"|(?:UTC|GMT)(?!\w)|(?!ALERT)(?:[A-Z]{1,4}T|MSK|WIB|MES?Z)(?!\w)|[A-Z][a-z]+/[A-Z][A-Za-z_]+))?"
 )
 _FORMS = tuple(
     re.compile(form)
@@ -138,7 +139,7 @@ class Clock:
         if self._year is not None:
             return local.replace(year=self._year)
         if self._written_before is None:
-            raise _Unreadable("a time without its year: specify YEAR")
+            raise _Unreadable("a time without its year: specify the year")
         latest = self._written_before.replace(tzinfo=None) + timedelta(days=1)
         dated = local.replace(year=latest.year)
         return dated if dated <= latest else local.replace(year=latest.year - 1)
@@ -155,11 +156,27 @@ class Clock:
             if hours > 14 or minutes > 59:
                 raise _Unreadable(f"{zone} is not an offset from UTC")
             return local.replace(tzinfo=UTC) - sign * timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        if "/" in zone:
+            return local.replace(tzinfo=_zone_of(zone))
         if self.zone is UTC:
-            raise _Unreadable(f"a time with the zone name {zone}: specify the zone, as in ZONE=Europe/Berlin")
+            raise _Unreadable(f"a time with the zone name {zone}: specify the zone")
         # An hour that a change of the clocks repeats: the name says which of them it is.
         moments = [local.replace(tzinfo=self.zone, fold=fold) for fold in (0, 1)]
-        return next((moment for moment in moments if moment.tzname() == zone), moments[0])
+        names = [moment.tzname() or "" for moment in moments]
+        if zone in names:
+            return moments[names.index(zone)]
+        if all(name.isalpha() for name in names):  # zones without letters have names in Java only
+            raise _Unreadable(
+                f"a time with the zone name {zone}, which {self.zone} does not have at that time"
+            )
+        return moments[0]
+
+
+def _zone_of(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise _Unreadable(f"{name} is not a known time zone") from None
 
 
 def _hour(hour: int, half: str | None) -> int:

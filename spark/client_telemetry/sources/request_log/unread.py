@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedFile, UnusedLines
 
+ONLY_BESIDE = "no request of a client is in these logs, only what brokers log beside them: set kafka.request.logger to DEBUG"
+"""Why nothing can be said of clients whose requests are not in the logs."""
+
 _EXAMPLE_CHARACTERS = 160
 _MOST_FILES = 3
 
@@ -70,7 +73,7 @@ def reading_warnings(survey: Survey) -> list[str]:
         )
     if any(file.has_no_year for file in files):
         warnings.append(
-            "times without a year: the year is that of the file's time; specify YEAR if the file was copied later"
+            "times without a year: the year is that of the file's time; specify the year if the file was copied later"
         )
     if survey.is_deprecated_only:
         warnings.append(

@@ -32,3 +32,24 @@ def test_a_time_without_a_zone_is_of_the_specified_zone():
     line = b"[2026-07-21 05:00:00,000] DEBUG Completed request:{}"
     berlin = LineReader(ZoneInfo("Europe/Berlin")).read(line)
     assert LineReader().read(line).nanos - berlin.nanos == 2 * 3600 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("zone", "name", "hour", "problem"),
+    [
+        ("UTC", "CEST", None, "specify the zone"),
+        ("UTC", "MESZ", None, "specify the zone"),
+        ("UTC", "Europe/Berlin", 3, ""),
+        ("UTC", "Europe/Nowhere", None, "Europe/Nowhere is not a known time zone"),
+        ("Europe/Berlin", "CEST", 3, ""),
+        ("Europe/Berlin", "PST", None, "the zone name PST, which Europe/Berlin does not have at that time"),
+        ("America/Sao_Paulo", "BRT", 8, ""),
+    ],
+)
+def test_names_of_zones(zone, name, hour, problem):
+    """A name that the specified zone does not have would be hours off."""
+    reader = LineReader(UTC if zone == "UTC" else ZoneInfo(zone))
+    read = reader.read(f"[2026-07-21 05:00:00,000 {name}] DEBUG Completed request:{{}}".encode())
+    assert problem in read.problem
+    assert (read.nanos is None) == (hour is None)
+    assert hour is None or datetime.fromtimestamp(read.nanos // 10**9, UTC).hour == hour
