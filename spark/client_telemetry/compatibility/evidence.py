@@ -89,6 +89,9 @@ class ClientEvidence:
     other_logins: tuple[Login, ...] = ()
     """How connections log in that do not log in as `security_protocol`, `sasl_mechanism` and `offered_sasl_mechanisms` say,
     unknown ones included."""
+    source_features: tuple[tuple[str, int], ...] | None = None
+    """Features and levels that are finalized on the source, as its brokers report them: one that is missing has level 0. None =
+    not known."""
     failed_apis: tuple[FailedApi, ...] = ()
     """APIs that were answered with errors only (error_codes.failed_apis); () also if the source does not know answers."""
 

@@ -10,11 +10,20 @@ that have removed request versions, and not for clients that speak as of 0.11, w
 Java client that asks for its coordinator and for nothing there: it asks once it has something to request.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, eras, error_codes, releases, roles, served, software
+from client_telemetry.compatibility import (
+    apis,
+    eras,
+    error_codes,
+    features,
+    releases,
+    roles,
+    served,
+    software,
+)
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, format_versions
 from client_telemetry.compatibility.verdict import BREAKS
 
@@ -76,6 +85,8 @@ def by_answers(
         for key, code in evidence.failed_apis
         if roles.loss(key, client_roles, tried).without_it == BREAKS and _is_harm(key, code)
     ]
+    if not failing:
+        failing += _behind_closed_gates(evidence, uses, source, client_roles)
     if not failing and _asks_only_for_its_coordinator(evidence, uses):
         failing.append(
             AnsweredWithErrors(
@@ -85,6 +96,27 @@ def by_answers(
             )
         )
     return failing
+
+
+def _behind_closed_gates(
+    evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str, client_roles: Collection[str]
+) -> Iterator[AnsweredWithErrors]:
+    """APIs of which every version in use waits for a feature level that the source has not finalized: brokers answer with
+    error 35, also where the source of the evidence has no answers.
+    """
+    if evidence.source_features is None:
+        return
+    for gate in features.closed(source, dict(evidence.source_features)):
+        versions = [use.version for use in uses.get(gate.api_key, ())]
+        waits = bool(versions) and all(
+            gate.min_version <= version <= gate.max_version for version in versions
+        )
+        if waits and roles.loss(gate.api_key, client_roles, uses.keys()).without_it == BREAKS:
+            yield AnsweredWithErrors(
+                f"{source} refuses {apis.request(gate.api_key, format_versions(versions))} until {gate.feature} {gate.level} is "
+                f"finalized; it is {dict(evidence.source_features).get(gate.feature, 0)}",
+                upgrade_helps=True,
+            )
 
 
 def _is_harm(key: int, code: int) -> bool:

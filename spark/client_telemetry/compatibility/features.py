@@ -116,11 +116,14 @@ def newest(release: str) -> Mapping[str, int]:
 
 
 @cache
-def not_finalized(source: str, target: str) -> Mapping[str, int]:
+def not_finalized(
+    source: str, target: str, finalized: tuple[tuple[str, int], ...] | None = None
+) -> Mapping[str, int]:
     """The levels on the target's brokers while those of the source are still finalized; features introduced since then
-    have level 0.
+    have level 0. `finalized`: the source's levels, by default those of a new cluster: one that was upgraded and never
+    finalized, formatted with an older release, or downgraded has others.
     """
-    before = newest(source)
+    before = newest(source) if finalized is None else dict(finalized)
     return {
         feature: max(levels.min, min(before.get(feature, 0), levels.max))
         for feature, levels in supported().get(target, {}).items()

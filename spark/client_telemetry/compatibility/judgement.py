@@ -10,7 +10,7 @@ from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
 from client_telemetry.compatibility.conditions import APACHE_KAFKA
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
-from client_telemetry.compatibility.verdict import ClientVerdict
+from client_telemetry.compatibility.verdict import BREAKS, INSUFFICIENT_EVIDENCE, ClientVerdict
 
 
 def judge(
@@ -37,8 +37,15 @@ def judge(
     before = _at_levels(case, verdict, levels)
     finalized = _at_levels(case, verdict, feature_levels.newest(target))
     until = explanations.until_finalized(target, levels, before, verdict)
+    # What waits for a feature on the target waits for it on a source that has not finalized it either.
+    waits_today = (
+        evidence.source_features is not None and before.already_failing and not verdict.already_failing
+    )
     return replace(
         verdict,
+        already_failing=verdict.already_failing or waits_today,
+        works_again=verdict.works_again
+        or (waits_today and verdict.verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)),
         steps=steps.of(evidence, source, target, before, finalized),
         condition="; ".join(filter(None, (until, verdict.condition))),
         explanation=f"{verdict.explanation} {explanations.capitalised(until)}."
@@ -62,11 +69,16 @@ def ends_of_an_upgrade(
 
 
 def levels_before(evidence: ClientEvidence, source: str, target: str) -> Mapping[str, int]:
-    """The levels on the target's brokers before its features are finalized: those of the source, which are its defaults
-    or, where brokers answered requests that need more (a preview that somebody enabled), what that proves.
+    """The levels on the target's brokers before its features are finalized: those of the source as it reports them, or its
+    defaults or, where brokers answered requests that need more (a preview that somebody enabled), what that proves.
     """
-    answered = {(use[0], use[1]) for use in evidence.api_uses if ApiUse(*use).requests > 0}
-    levels = feature_levels.not_finalized(source, target)
+    levels = feature_levels.not_finalized(source, target, evidence.source_features)
+    if evidence.source_features is not None:
+        return levels
+    failed = {failed.api_key for failed in evidence.failed_apis}
+    answered = {
+        (use[0], use[1]) for use in evidence.api_uses if ApiUse(*use).requests > 0 and use[0] not in failed
+    }
     return feature_levels.raised(levels, feature_levels.proven(source, answered), target)
 
 
@@ -84,18 +96,21 @@ def _at_levels(case: Case, verdict: ClientVerdict, levels: Mapping[str, int]) ->
 
 
 @cache
-def what_decides(from_release: str, to_release: str) -> Hashable:
+def what_decides(
+    from_release: str, to_release: str, source_features: tuple[tuple[str, int], ...] | None = None
+) -> Hashable:
     """Everything about a target that verdicts depend on, except its name: two targets that agree here give each client
-    the same verdict.
+    the same verdict. `source_features`: as in ClientEvidence.
     """
     source, target = _upgrade(from_release, to_release)
+    before = feature_levels.not_finalized(source, target, source_features)
     issues = (*known_issues.brought_by(source, target), *known_issues.kept_by(source, target))
     return (
         tuple(sorted(served.by(target).items())),
         tuple(sorted(feature_levels.newest(target).items())),
         feature_levels.closed(target, feature_levels.newest(target)),
-        tuple(sorted(feature_levels.not_finalized(source, target).items())),
-        feature_levels.closed(target, feature_levels.not_finalized(source, target)),
+        tuple(sorted(before.items())),
+        feature_levels.closed(target, before),
         tuple(issue.rule_id for issue in issues),
         releases.is_rollback(source, target),
     )

@@ -61,9 +61,9 @@ def on_nearby_targets(
 ) -> dict[str, Judged]:
     """Release -> the client's verdict there, for the requested release and those compared with it."""
     judged = {to_release: _in_short(verdict)}
-    alike = {what_decides(from_release, to_release): judged[to_release]}
+    alike = {what_decides(from_release, to_release, evidence.source_features): judged[to_release]}
     for release in targets.nearby(from_release, to_release):
-        key = what_decides(from_release, release)
+        key = what_decides(from_release, release, evidence.source_features)
         if key not in alike:
             before, finalized = ends_of_an_upgrade(evidence, from_release, release)
             alike[key] = _in_short(before if _is_worse(before, finalized) else finalized)

@@ -32,6 +32,8 @@ class Question:
     until: dt.datetime | None
     until_reason: str | None
     brokers_declare: tuple[str, ...] = ()
+    source_features: tuple[tuple[str, int], ...] | None = None
+    """Features and levels that are finalized, sorted; None = no broker of the from-release reports them."""
 
 
 def question(
@@ -58,7 +60,44 @@ def question(
         releases_seen = ", ".join(sorted({str(_declared(row)) for row in released}))
         raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {releases_seen}")
     until, reason = _until(source, brokers)
-    return Question(cluster_id, source, target, tuple(days), until, reason, tuple(declared))
+    return Question(
+        cluster_id,
+        source,
+        target,
+        tuple(days),
+        until,
+        reason,
+        tuple(declared),
+        _features(source, released, until),
+    )
+
+
+def _features(
+    source: str, brokers: Sequence[BrokerRow], until: dt.datetime | None
+) -> tuple[tuple[str, int], ...] | None:
+    """The levels of the broker of the from-release that reported them last, before the cut."""
+    reporting = [
+        row
+        for row in brokers
+        if row.get("finalized_features")
+        and source in _can_be(row)
+        and (until is None or row["started_at"] is None or row["started_at"] < until)
+    ]
+    if not reporting:
+        return None
+    last = max(
+        reporting, key=lambda row: (row["dt"], row["last_evidence_at"] or row["started_at"], row["broker_id"])
+    )
+    levels = last.get("feature_levels") or ()
+    before = [change["levels"] for change in levels if until is None or change["at"] < until]
+    return tuple(sorted(dict(before[-1] if before else last["finalized_features"] or ()).items()))
+
+
+def _when(broker: BrokerRow) -> tuple[dt.date, dt.datetime, int]:
+    return broker["dt"], broker["last_evidence_at"] or broker["started_at"] or _LONG_AGO, broker["broker_id"]
+
+
+_LONG_AGO = dt.datetime.min.replace(tzinfo=dt.UTC)
 
 
 def _days(days: Sequence[dt.date]) -> str:

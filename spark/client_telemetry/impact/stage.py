@@ -135,6 +135,7 @@ def impact(stage: Stage) -> Outcome:
             upgrade_question.to_release,
             client_totals.span.cells,
             places,
+            upgrade_question.source_features,
         ),
     )
     clients.release()

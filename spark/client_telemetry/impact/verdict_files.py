@@ -145,6 +145,8 @@ class Report(NamedTuple):
     to_release: str
     watched: int
     places: tuple[TablePlace, TablePlace]
+    source_features: tuple[tuple[str, int], ...] | None = None
+    """As in Question."""
 
 
 def write(clients: Iterable[pa.RecordBatch], report: Report) -> Written:
@@ -155,7 +157,7 @@ def write(clients: Iterable[pa.RecordBatch], report: Report) -> Written:
         DataFile(table, place, partition, rows_in_columns=_VERDICTS_AT_ONCE, is_complete=False)
         for table, place in zip((UPGRADE_VERDICTS, UPGRADE_FINDINGS), report.places, strict=True)
     )
-    judged = _Verdicts(report.from_release, report.to_release)
+    judged = _Verdicts(report.from_release, report.to_release, report.source_features)
     with collector_paused():
         for batch in clients:
             if len(batch):
@@ -191,8 +193,10 @@ class _Verdicts:
     row from its `first_finding` to that of the next.
     """
 
-    def __init__(self, from_release: str, to_release: str):
-        self._releases = from_release, to_release
+    def __init__(
+        self, from_release: str, to_release: str, source_features: tuple[tuple[str, int], ...] | None
+    ):
+        self._question = from_release, to_release, source_features
         self._places: dict[tuple[str, str | None, str | None], int] = {}
         self._clients: Vector = np.zeros(0, np.int64)
         self.rows, self.findings = (
@@ -215,7 +219,7 @@ class _Verdicts:
     def _add(self, keys: Sequence[tuple[str, str | None, str | None]]) -> None:
         for key in keys:
             self._places[key] = len(self._places)
-        judged = pa.array([judged_row(*key, *self._releases) for key in keys], _arrow(_JUDGED))
+        judged = pa.array([judged_row(*key, *self._question) for key in keys], _arrow(_JUDGED))
         self.rows = _Columns(pa.concat_arrays([self.rows.rows, judged]))
         lists = self.rows.column("findings")
         self.findings = _Columns(pc.list_flatten(lists))
@@ -394,7 +398,12 @@ def _shared(client_id: str | None) -> tuple[str | None, str | None]:
 
 
 def judged_row(
-    text: str, client_id: str | None, product: str | None, from_release: str, to_release: str
+    text: str,
+    client_id: str | None,
+    product: str | None,
+    from_release: str,
+    to_release: str,
+    source_features: tuple[tuple[str, int], ...] | None = None,
 ) -> dict[str, Any]:
     """A row of _JUDGED for the JSON of `alike`, and the parts of the client id that _shared returns."""
     values = json.loads(text)
@@ -412,6 +421,7 @@ def judged_row(
         principal_has_scram=values["principal_has_scram"],
         security_protocol=own.security_protocol,
         other_logins=tuple(others),
+        source_features=source_features,
         also_declared=tuple(tuple(software) for software in values["also_declared"]),
         failed_apis=tuple(FailedApi(*failed) for failed in values.get("failed_apis") or ()),
         uses_elsewhere=tuple(

@@ -131,3 +131,34 @@ def scram(minute: int, users: list[str | None] | None) -> dict:
 )
 def test_who_has_scram_credentials_is_reported_by_brokers(rows, expected):
     assert reported_scram_users(rows) == expected
+
+
+OLD, NEW = {"metadata.version": 21}, {"metadata.version": 25, "group.version": 1}
+
+
+@pytest.mark.parametrize(
+    ("brokers", "expected"),
+    [
+        ([(1, "4.0.1", 0, None)], None),
+        ([(1, "4.0.1", 0, OLD)], OLD),
+        ([(1, "4.0.1", 0, OLD), (1, "4.0.1", 9, NEW)], NEW),
+        ([(1, "4.0.1", 0, OLD), (1, "4.1.1", 9, NEW)], OLD),
+        ([(1, "4.0.1", 0, OLD), (2, "4.1.1", 9, NEW), (2, "4.0.1", 0, None)], OLD),
+    ],
+    ids=["not reported", "reported", "the last", "of the from-release", "before the cut"],
+)
+def test_the_features_that_the_source_has_finalized(brokers, expected):
+    rows = [
+        broker(number, release, minute)
+        | {"dt": DAY, "last_evidence_at": None, "finalized_features": levels, "feature_levels": None}
+        for number, release, minute, levels in brokers
+    ]
+    found = question("c", "4.0.1", "4.1.1", [DAY], rows).source_features
+    assert found == (None if expected is None else tuple(sorted(expected.items())))
+
+
+def test_features_that_were_raised_after_the_first_broker_left_do_not_count():
+    changes = [{"at": NOON, "levels": OLD}, {"at": NOON + 60 * MINUTE, "levels": NEW}]
+    reported = {"dt": DAY, "last_evidence_at": None, "finalized_features": NEW, "feature_levels": changes}
+    rows = [broker(1, "4.0.1") | reported, broker(2, "4.0.1") | reported, broker(2, "4.1.1", 30) | reported]
+    assert question("c", "4.0.1", "4.1.1", [DAY], rows).source_features == tuple(OLD.items())
