@@ -7,7 +7,7 @@ JARS := $(shell paste -sd, spark/client_telemetry/lake/spark_jars.txt)
 STORAGE_JARS := org.apache.iceberg:iceberg-aws-bundle:1.12.0,org.postgresql:postgresql:42.7.7
 # As many as the configured catalog takes: one where it is a SQLite file.
 LAKE_WRITERS = $$($(BIN)/python -c "from client_telemetry.lake.catalog import writers; print(writers())")
-SET_POOL = $(AIRFLOW) airflow pools set lake_writer $(LAKE_WRITERS) "Stages that write tables at once" >>var/airflow/migrate.log 2>&1
+SET_POOL = $(AIRFLOW) airflow pools set lake_writer $(LAKE_WRITERS) "Stages that write tables at once" >>var/airflow/migrate.log 2>&1 || { tail -n 5 var/airflow/migrate.log >&2; exit 1; }
 # Kafka's own classes and message definitions: the tests compare with them.
 KAFKA_CLIENTS := var/knowledge/kafka-clients-4.0.1.jar
 

@@ -30,6 +30,7 @@ from client_telemetry.collect.stage import LATE_DAYS, TOO_LATE_DAYS
 from client_telemetry.lake.branch import Branch
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE, is_local
 from client_telemetry.lake.lake import SNAPSHOT_DAYS, Lake
+from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.lake.maintenance import maintain, retention
 from client_telemetry.lake.writer import DataFile, TablePlace
 from client_telemetry.pipeline.stage import absolute_url
@@ -99,13 +100,14 @@ STAGES = {
 @contextmanager
 def _local_catalog() -> Iterator[None]:
     """Without the configuration of a catalog: the sample's is the local one."""
-    configured = {
-        name: os.environ.pop(name) for name in list(os.environ) if name.startswith("PYICEBERG_CATALOG__")
-    }
+    before = os.environ.get(LOCAL_CATALOG)
+    os.environ[LOCAL_CATALOG] = "1"
     try:
         yield
     finally:
-        os.environ.update(configured)
+        del os.environ[LOCAL_CATALOG]
+        if before is not None:
+            os.environ[LOCAL_CATALOG] = before
 
 
 def rows_of_sample(stages: Sequence[str], rows: int) -> dict[Table, Columns]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.tables.publications import PUBLICATIONS
 
 from benchmarks.bench import Section
@@ -33,6 +34,7 @@ def run() -> Iterator[Section]:
         )
     with TemporaryDirectory() as folder, s3(Path(folder), ("lake",)) as store, postgres() as catalog:
         os.environ.update(store | catalog)
+        os.environ.pop(LOCAL_CATALOG, None)
         found = grow(WAREHOUSE, CLUSTERS, DAYS, WRITERS, list(STAGES), ROWS, MINUTES)
         (section,) = sections(found, CLUSTERS, WRITERS, list(STAGES))
         yield Section("Growth with several writers", f"{section.text} {_state(found)}", section.rows)

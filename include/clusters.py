@@ -13,6 +13,8 @@ from pathlib import Path
 import yaml
 from airflow.sdk.exceptions import AirflowFailException
 
+from include.tables import RETENTION_TABLES
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 DEFAULT_FILE = CHECKOUT / "include" / "clusters.yaml"
 FILE_VARIABLE = "CLIENT_TELEMETRY_CLUSTERS"
@@ -39,6 +41,8 @@ _CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]+")
 """Kafka's cluster ids are URL-safe base64 of a UUID (org.apache.kafka.common.Uuid): they may begin with a dash."""
 
 _STORES = ("s3", "s3a", "s3n", "gs")
+_SCHEMES = ("file", "hdfs", "viewfs", "abfs", "abfss", "gcs", *_STORES)
+"""What Arrow, with which jobs read and write, has a file system for (pyarrow.fs.FileSystem.from_uri)."""
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)(.*)", re.DOTALL)
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:@\[\]]*)(?::\d*)?")
 _BUCKET = re.compile(r"[^:@]*")
@@ -146,7 +150,6 @@ def read_clusters() -> Clusters:
 
 
 def _retention(path: Path, content: object) -> dict[str, int | None]:
-    """Which tables there are, the job knows."""
     days = content if content is not None else {}
     valid = isinstance(days, dict) and all(
         isinstance(table, str) and (kept is None or (type(kept) is int and kept > 0))
@@ -155,6 +158,10 @@ def _retention(path: Path, content: object) -> dict[str, int | None]:
     if not valid:
         raise InvalidClustersFile(
             f"{path}: 'retention_days' must map tables to days, or to null for ever, such as client_metrics: 30."
+        )
+    if unknown := sorted(set(days) - set(RETENTION_TABLES)):
+        raise InvalidClustersFile(
+            f"{path}: 'retention_days' names a table {unknown[0]!r}, which does not exist; tables are {', '.join(RETENTION_TABLES)}."
         )
     return days
 
@@ -224,6 +231,10 @@ def _location(value: str) -> str:
     url = _URL.fullmatch(value)
     if url:
         scheme, authority, rest = url.groups()
+        if scheme not in _SCHEMES:
+            raise InvalidClustersFile(
+                f"{scheme}:// is no scheme of a location: use a path, file:///folder or s3://bucket/folder (docs/storage.md)."
+            )
         plain = _BUCKET if scheme.lower() in _STORES else _HOST
         if not plain.fullmatch(authority) or _SECRET_OPTION.search(rest):
             place = f"{authority}{rest}".partition("?")[0]

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from include.clusters import CHECKOUT
+from include.clusters import CHECKOUT, DEFAULT_FILE, clusters_file
 from include.dag_run import output_to, run_dag
 from include.daily_summary import summary_lines
 
@@ -20,8 +20,14 @@ DAY = {"day": "2026-11-21"}
 QUESTION = {"cluster": "fleet", "from": "3.9.1", "to": "4.0.0"} | DAY
 """The first of the two upgrades that the fleet went through; outcomes.csv says what became of each application."""
 
+LOCAL_CATALOG = "CLIENT_TELEMETRY_LOCAL_CATALOG"
+"""The sample's lake is one of its own, whatever catalog the environment configures (client_telemetry/lake/local_catalog.py;
+a test compares them)."""
+
 
 def main() -> int:
+    if clusters_file() == DEFAULT_FILE:
+        os.environ[LOCAL_CATALOG] = "1"
     log = Path(os.environ["AIRFLOW_HOME"]) / "sample_run.log"
     with output_to(log) as console:
         from airflow.dag_processing.dagbag import DagBag  # takes seconds, and speaks

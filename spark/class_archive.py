@@ -19,6 +19,7 @@ import pyspark
 
 from client_telemetry.expectations import brokers
 from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.pipeline import quality
 from client_telemetry.pipeline.pieces import in_tasks
 from client_telemetry.pipeline.stage import Stage, spark_session
@@ -40,7 +41,13 @@ def write() -> int:
         archive = Path(command[option].removeprefix(OPTION))
         new = archive.with_suffix(".new")
         command[option] = f"-XX:ArchiveClassesAtExit={new}"
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(
+            command,
+            env=os.environ | {LOCAL_CATALOG: "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         if done.returncode == 0 and new.exists():
             new.replace(archive)
         else:

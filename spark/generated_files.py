@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from client_telemetry.compatibility import library_page, release_list
+from client_telemetry.lake import table_list
 from client_telemetry.pipeline import row_types, table_documentation
 from client_telemetry.pipeline.stages import STAGES, UPKEEP
 
@@ -23,6 +24,7 @@ FROM_CODE: Mapping[str, Callable[[], str]] = {
     "docs/tables.md": table_documentation.page,
     "docs/libraries.md": library_page.text,
     "include/releases.py": release_list.text,
+    "include/tables.py": table_list.text,
     "spark/client_telemetry/tables/rows.py": row_types.text,
 }
 

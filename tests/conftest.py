@@ -27,6 +27,9 @@ logging.getLogger("py4j").setLevel(logging.WARNING)
 os.environ.setdefault("SPARK_CONF_DIR", str(CHECKOUT / "var" / "spark"))
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+# Tests have lakes of their own; those of catalogs configure one.
+for name in [name for name in os.environ if name.startswith("PYICEBERG_CATALOG__")]:
+    del os.environ[name]
 
 
 @pytest.fixture(scope="session")

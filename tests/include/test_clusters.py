@@ -45,6 +45,28 @@ def test_how_long_tables_keep_their_rows_is_in_the_file(clusters_file):
     assert read_clusters().retention_days == {"client_metrics": 30, "clients": None}
 
 
+def test_a_retention_of_a_table_that_does_not_exist_is_refused_when_the_file_is_read(clusters_file):
+    clusters_file(LOCATIONS + TWO + "retention_days: {client_metric: 30}")
+    with pytest.raises(
+        InvalidClustersFile, match="'client_metric', which does not exist; tables are raw_objects, "
+    ):
+        read_clusters()
+
+
+@pytest.mark.parametrize(
+    "location", ["s4://tables/lake", "S3://tables/lake", "https://host/lake", "ftp://host/lake"]
+)
+def test_a_scheme_that_jobs_cannot_read_is_refused_when_the_file_is_read(clusters_file, location):
+    scheme = location.partition(":")[0]
+    for text in (
+        LOCATIONS.replace("s3://tables/lake", location) + TWO,
+        LOCATIONS + TWO.replace("s3://dumps/east", location),
+    ):
+        clusters_file(text)
+        with pytest.raises(InvalidClustersFile, match=f"{scheme}:// is no scheme of a location"):
+            read_clusters()
+
+
 def test_a_file_url_with_one_slash_is_one_with_three(clusters_file):
     clusters_file(LOCATIONS.replace("s3://tables/lake", "file:/srv/lake") + TWO)
     assert read_clusters().lake == "file:///srv/lake"

@@ -3,10 +3,12 @@ catalog `lake` (PYICEBERG_CATALOG__LAKE__* or .pyiceberg.yaml). Without one it i
 docs/storage.md has recipes.
 """
 
+import difflib
 import errno
 import os
 import re
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -20,9 +22,11 @@ from pyiceberg.io import PY_IO_IMPL, S3_RETRY_STRATEGY_IMPL
 from pyiceberg.utils.config import Config
 from sqlalchemy import select, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
+from client_telemetry.lake.table_folders import is_temporary, other_folder
 from client_telemetry.raw.file_system import has_secret_option, without_userinfo
 
 CATALOG = "lake"
@@ -37,6 +41,9 @@ _OF_AWS = {
     "s3.region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
 }
 """Property -> the equivalent variables of Amazon's tools, which configure the store for all other files."""
+
+_POSTGRESQL = re.compile(r"\Apostgres(?:ql)?://")
+"""As libpq writes it. SQLAlchemy takes it for a driver that is not the one installed, or not at all."""
 
 _S3 = ("s3://", "s3a://", "s3n://")
 
@@ -61,10 +68,16 @@ def configuration(location: str) -> dict[str, str] | None:
     is no configuration and the catalog is local. Raises NoSuchLake, or UnusableLocation.
     """
     without_userinfo(location)
-    configured = Config().get_catalog_config(CATALOG)
+    if os.environ.get(LOCAL_CATALOG):
+        return None
+    config = Config()
+    configured = config.get_catalog_config(CATALOG)
     if configured is None:
+        _check_names(config.config)
         return None
     properties = {name: str(value) for name, value in configured.items()}
+    if "uri" in properties:
+        properties["uri"] = _POSTGRESQL.sub("postgresql+psycopg2://", properties["uri"])
     if _is_in_a_store(location):
         properties.setdefault("warehouse", location)
     elif _is_database(properties):  # a REST server has its own
@@ -83,6 +96,19 @@ def configuration(location: str) -> dict[str, str] | None:
     return properties
 
 
+def _check_names(config: Mapping[str, object]) -> None:
+    """Raises NoSuchLake for what looks like a misspelt configuration of the catalog: the lake would be a new local one."""
+    catalogs = config.get("catalog")
+    names = list(catalogs) if isinstance(catalogs, Mapping) else []
+    misspelt = [f"catalog {name!r}" for name in difflib.get_close_matches(CATALOG, names)]
+    misspelt += [f"{name!r}" for name in config if name.startswith("catalog") and name != "catalog"]
+    if misspelt:
+        raise NoSuchLake(
+            f"pyiceberg's configuration (PYICEBERG_* or .pyiceberg.yaml) has {misspelt[0]}, but no catalog {CATALOG!r}, which is "
+            f"this program's: its variables are {_VARIABLES}TYPE, {_VARIABLES}URI, ..."
+        )
+
+
 def _has_password(uri: str) -> bool:
     # A password may contain slashes; SQLite's address is a path.
     place = uri.partition("://")[2].partition("?")[0]
@@ -93,19 +119,66 @@ def _has_password(uri: str) -> bool:
 def open_catalog(location: str) -> Catalog:
     """pyiceberg's catalog: the configured one, otherwise the local one at `location`. Raises NoSuchLake."""
     properties = configuration(location)
-    if properties is None:
-        folder = _folder(location)
-        folder.mkdir(parents=True, exist_ok=True)
-        catalog = DatabaseCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
-        _check_that_it_was_made_here(catalog, folder)
-        return catalog
+    return _local_catalog(location) if properties is None else _configured_catalog(location, properties)
+
+
+def _local_catalog(location: str) -> Catalog:
+    folder = _folder(location)
+    folder.mkdir(parents=True, exist_ok=True)
+    catalog = DatabaseCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+    _check_that_it_was_made_here(catalog, folder)
+    return catalog
+
+
+def _configured_catalog(location: str, properties: dict[str, str]) -> Catalog:
+    _check_that_it_is_no_local_lake(location, properties)
+    open_it: Callable[..., Catalog] = DatabaseCatalog if _is_database(properties) else load_catalog
     try:
-        return (DatabaseCatalog if _is_database(properties) else load_catalog)(CATALOG, **properties)
+        catalog = open_it(CATALOG, **properties)
     except ValueError as error:
         raise NoSuchLake(
             f"catalog {CATALOG!r}: {error}. Its configuration is {_VARIABLES}TYPE and {_VARIABLES}URI (or .pyiceberg.yaml); "
             "docs/storage.md has a recipe for each kind"
         ) from error
+    except (SQLAlchemyError, ModuleNotFoundError) as error:
+        if isinstance(error, DBAPIError):  # the database's own: `unavailable` words it
+            raise
+        raise NoSuchLake(
+            f"catalog {CATALOG!r}: {_in_one_line(error)}. A PostgreSQL catalog is {_VARIABLES}URI=postgresql://USER@HOST/DATABASE"
+        ) from error
+    _check_place(catalog, location, properties)
+    return catalog
+
+
+def _check_that_it_is_no_local_lake(location: str, properties: dict[str, str]) -> None:
+    """Raises NoSuchLake for a folder that has a catalog of its own, which the configured one is not."""
+    if _is_in_a_store(location):
+        return
+    own = _folder(location) / "catalog.db"
+    uri = properties.get("uri", "")
+    database = make_url(uri).database if uri.startswith("sqlite") else None
+    if own.exists() and not (database and Path(database).exists() and own.samefile(database)):
+        raise NoSuchLake(
+            f"{location} is a lake with a catalog of its own ({own.name}), but the environment configures another: unset "
+            f"{_VARIABLES}* to use this lake, or name the one of that catalog"
+        )
+
+
+def _check_place(catalog: Catalog, location: str, properties: dict[str, str]) -> None:
+    """Raises NoSuchLake if the configured catalog keeps its tables elsewhere than the lake that was asked for, and for a
+    server's tables in a folder that will be gone.
+    """
+    folder = other_folder(catalog, NAMESPACE, location, properties.get("warehouse", ""))
+    if folder is not None:
+        raise NoSuchLake(
+            f"{location} is not where catalog {CATALOG!r} keeps its tables, which is {folder}: name that (`lake` of the clusters "
+            f"file, --lake), or unset {_VARIABLES}* for a lake of its own"
+        )
+    if is_temporary(location) and not properties.get("uri", "").startswith("sqlite"):
+        raise NoSuchLake(
+            f"{location} is a temporary folder of this machine: catalog {CATALOG!r} is on a server, and would have tables without "
+            "files once it is gone. Name a folder that stays, or an object store"
+        )
 
 
 def _check_that_it_was_made_here(catalog: DatabaseCatalog, folder: Path) -> None:

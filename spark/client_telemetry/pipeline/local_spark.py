@@ -14,11 +14,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from client_telemetry.lake.local_catalog import LOCAL_CATALOG
+
 _KEPT: Final = frozenset({"SPARK_LOCAL_DIRS", "SPARK_DRIVER_MEMORY"})
 """The caller's variables that fit a Spark on this machine."""
 _OF_OTHER_SPARKS: Final = frozenset({"MASTER", "HADOOP_CONF_DIR", "YARN_CONF_DIR"})
-_REPLACED: Final = ("SPARK_", "PYSPARK_", "PYICEBERG_CATALOG__LAKE__")
-"""With the tables of one command goes no catalog that others use."""
+_REPLACED: Final = ("SPARK_", "PYSPARK_")
 _CHECKOUT_SETTINGS: Final = Path(__file__).parents[3] / "var" / "spark"
 _WITHOUT_CHECKOUT: Final = {
     "spark.sql.session.timeZone": "UTC",
@@ -66,6 +67,7 @@ def spark_environment(
     for name, value in settings.items():
         options += ["--conf", f"{name}={value}"]
     return kept | {
+        LOCAL_CATALOG: "1",
         "SPARK_HOME": _spark_home(),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,

@@ -3,14 +3,17 @@
 import shutil
 
 import pytest
-from client_telemetry.lake import catalog
+from client_telemetry.lake import catalog, table_folders
 from client_telemetry.lake.catalog import NoSuchLake, open_catalog, spark_settings
 from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.lake.maintenance import RETENTION_DAYS, UnknownRetention, retention
 from client_telemetry.pipeline.all_tables import TABLES
 from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.tables.brokers import BROKERS
 from pyiceberg.catalog.sql import SqlCatalog
+
+from include import sample_run
 
 from .conftest import check_consistent, created, publish_new
 
@@ -84,7 +87,6 @@ def test_a_catalog_that_forgets_branches_is_refused_with_the_reason(tmp_path, mo
     """As Nessie's REST interface does: the commit succeeds, and the branch is not there."""
     monkeypatch.setenv(f"{VARIABLE}TYPE", "sql")
     monkeypatch.setenv(f"{VARIABLE}URI", f"sqlite:///{tmp_path}/c.db")
-    monkeypatch.setenv(f"{VARIABLE}WAREHOUSE", f"file://{tmp_path}/w")
     commit = SqlCatalog.commit_table
 
     def without_branches(self, table, requirements, updates):
@@ -241,3 +243,95 @@ def test_other_tables_in_the_catalog_say_nothing_of_the_lake(tmp_path):
     elsewhere = f"file://{tmp_path}/elsewhere/client_telemetry/brokers"
     lake.catalog.create_table(("aaa", "mine"), lake.table(BROKERS).schema(), location=elsewhere)
     publish_new(Lake(None, str(tmp_path / "lake")))
+
+
+def configure(monkeypatch, folder, **more: str) -> None:
+    """A catalog that is none of the local ones."""
+    for name, value in ({"TYPE": "sql", "URI": f"sqlite:///{folder}/c.db"} | more).items():
+        monkeypatch.setenv(f"{VARIABLE}{name}", value)
+
+
+def test_a_process_with_a_lake_of_its_own_ignores_the_configured_catalog(tmp_path, monkeypatch):
+    configure(monkeypatch, tmp_path)
+    monkeypatch.setenv(LOCAL_CATALOG, "1")
+    created(str(tmp_path / "own"))
+    assert (tmp_path / "own/catalog.db").exists() and not (tmp_path / "c.db").exists()
+    assert spark_settings(str(tmp_path / "own"))[f"{catalog.CATALOG_SETTING}.uri"].endswith("own/catalog.db")
+    assert sample_run.LOCAL_CATALOG == LOCAL_CATALOG
+
+
+def test_a_folder_with_a_catalog_of_its_own_is_not_read_through_the_configured_one(tmp_path, monkeypatch):
+    created(str(tmp_path / "own"))
+    configure(monkeypatch, tmp_path)
+    with pytest.raises(
+        NoSuchLake, match=r"own is a lake with a catalog of its own .*unset PYICEBERG_CATALOG__LAKE__"
+    ):
+        Lake(None, str(tmp_path / "own"))
+    monkeypatch.setenv(f"{VARIABLE}URI", f"sqlite:///{tmp_path}/own/catalog.db")
+    Lake(None, str(tmp_path / "own"))
+
+
+def test_a_lake_that_is_not_where_the_catalog_keeps_its_tables_is_refused(tmp_path, monkeypatch):
+    configure(monkeypatch, tmp_path)
+    created(str(tmp_path / "here"))
+    reason = f"there is not where catalog 'lake' keeps its tables, which is {tmp_path}/here: name that"
+    with pytest.raises(NoSuchLake, match=reason):
+        Lake(None, str(tmp_path / "there"))
+    with pytest.raises(NoSuchLake, match="s3://bucket/lake is not where catalog 'lake' keeps its tables"):
+        Lake(None, "s3://bucket/lake")
+    assert not (tmp_path / "there").exists()
+    Lake(None, f"file://{tmp_path}/here/")
+
+
+def test_a_configured_warehouse_is_the_lake(tmp_path, monkeypatch):
+    configure(monkeypatch, tmp_path, WAREHOUSE=f"file://{tmp_path}/w")
+    with pytest.raises(NoSuchLake, match=f"keeps its tables, which is {tmp_path}/w"):
+        Lake(None, str(tmp_path / "lake"))
+
+
+def test_a_server_takes_no_tables_in_a_temporary_folder(tmp_path, monkeypatch):
+    properties = {"uri": "postgresql://lake@db/lake", "warehouse": f"file://{tmp_path}"}
+    monkeypatch.setattr(table_folders, "parent_folders", lambda *_: set())
+    with pytest.raises(NoSuchLake, match=f"{tmp_path} is a temporary folder of this machine"):
+        catalog._check_place(None, str(tmp_path), properties)
+    catalog._check_place(None, "/srv/lake", properties | {"warehouse": "/srv/lake"})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PYICEBERG_CATALOG__LAK__URI",
+        "PYICEBERG_CATALOG__LAKES__URI",
+        "PYICEBERG_CATALOG__LAKE_URI",
+        "PYICEBERG_CATALOG_LAKE__URI",
+        "PYICEBERG_CATALOGS__LAKE__URI",
+    ],
+)
+def test_a_misspelt_catalog_makes_no_new_lake(tmp_path, monkeypatch, name):
+    monkeypatch.setenv(name, "https://catalog.example.com")
+    with pytest.raises(NoSuchLake, match="but no catalog 'lake', which is this program's"):
+        open_catalog(str(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_catalog_of_the_same_user_is_none_of_this_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYICEBERG_CATALOG__DEFAULT__URI", "https://catalog.example.com")
+    created(str(tmp_path))
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg2"])
+def test_an_address_as_libpq_writes_it_works(monkeypatch, scheme):
+    monkeypatch.setenv(f"{VARIABLE}URI", f"{scheme}://lake@db:5433/tables")
+    assert catalog.configuration("/srv/lake")["uri"] == "postgresql+psycopg2://lake@db:5433/tables"
+    assert spark_settings("/srv/lake")[f"{catalog.CATALOG_SETTING}.uri"] == "jdbc:postgresql://db:5433/tables"
+    assert catalog.writers() == 8
+
+
+@pytest.mark.parametrize(
+    "uri", ["postgresql+psycopg://lake@db/lake", "postgresql+pg://lake@db/lake", "mysqll://db/lake"]
+)
+def test_an_address_that_no_driver_knows_is_one_line(tmp_path, monkeypatch, uri):
+    configure(monkeypatch, tmp_path, URI=uri)
+    with pytest.raises(NoSuchLake, match="URI=postgresql://USER@HOST/DATABASE") as refused:
+        open_catalog("/srv/lake")
+    assert "\n" not in str(refused.value)

@@ -65,7 +65,7 @@ def test_workers_open_files_by_the_catalogs_file_io_where_its_location_provider_
     }
     for name, value in properties.items():
         monkeypatch.setenv(f"PYICEBERG_CATALOG__LAKE__{name}", value)
-    lake = created(str(tmp_path))
+    lake = created(str(tmp_path / "warehouse"))
     elsewhere = {"write.object-storage.enabled": "true", "write.data.path": f"file://{tmp_path}/elsewhere"}
     lake.committed(BROKERS.name, lambda _, change: change.set_properties(elsewhere))
     in_worker = pickle.loads(pickle.dumps(lake.place(BROKERS)))

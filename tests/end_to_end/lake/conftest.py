@@ -1,11 +1,12 @@
 """`make e2e` gets the jars of the REST catalog and the S3 server; PostgreSQL is the system's."""
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from .servers import REST_JARS, postgres, postgres_programs, rest_catalog
+from .servers import CHECKOUT, REST_JARS, postgres, postgres_programs, rest_catalog
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -15,8 +16,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def warehouse(tmp_path) -> str:
-    return f"file://{tmp_path}/warehouse"
+def warehouse() -> Iterator[str]:
+    """A folder that is none of the temporary ones, in which a server's catalog takes no tables."""
+    (CHECKOUT / "var" / "e2e").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=CHECKOUT / "var" / "e2e", prefix="warehouse-") as folder:
+        yield f"file://{folder}"
 
 
 CATALOGS = ("postgres", "rest")

@@ -23,17 +23,17 @@ COMMITS_OF_A_TABLE = 4
 """It is made, gets its first snapshot, and a branch to see whether the catalog keeps it, which goes again."""
 
 
-def test_a_run_killed_at_any_commit_leaves_all_of_its_publication_or_nothing(catalog, tmp_path):
-    lake = created(str(tmp_path))
+def test_a_run_killed_at_any_commit_leaves_all_of_its_publication_or_nothing(catalog, warehouse):
+    lake = created(warehouse)
     for at, when in product(range(1, COMMITS + 1), MOMENTS):
         check_killed_publication(lake, at, when, cluster=f"{when} {at}")
 
 
 @pytest.mark.parametrize("when", MOMENTS)
-def test_a_run_killed_while_it_makes_a_table_leaves_a_lake_that_the_next_one_uses(catalog, tmp_path, when):
+def test_a_run_killed_while_it_makes_a_table_leaves_a_lake_that_the_next_one_uses(catalog, warehouse, when):
     for at in range(1, COMMITS_OF_A_TABLE + 2):
-        assert killed(str(tmp_path), at, when, create)
-        lake = created(str(tmp_path))
+        assert killed(warehouse, at, when, create)
+        lake = created(warehouse)
         lake.published()
         publish_new(lake)
         assert {ref for names in left_over(lake).values() for ref in names} <= {"audit_probe"}

@@ -35,8 +35,8 @@ print([writer.exitcode for writer in writers])
 """One process for each cluster. A run that failed, or lost its partitions to another, ends its process with an error."""
 
 
-def test_eight_clusters_at_once(catalog, tmp_path):
-    location = str(tmp_path / "lake")
+def test_eight_clusters_at_once(catalog, warehouse):
+    location = warehouse
     lake = created(location)
     done = subprocess.run(
         [sys.executable, "-c", WRITERS, location, str(CLUSTERS), str(DAYS)],

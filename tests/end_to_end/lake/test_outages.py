@@ -64,8 +64,7 @@ WAREHOUSE = "s3://lake/warehouse"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> str:
-    warehouse = f"file://{tmp_path}/warehouse"
+def folder(warehouse, monkeypatch) -> str:
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__WAREHOUSE", warehouse)
     return warehouse
 

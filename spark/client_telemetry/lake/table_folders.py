@@ -1,0 +1,72 @@
+"""Where a configured catalog keeps its tables, and whether that is the lake that was asked for. Pure but for the look into
+the catalog; catalog.py raises what is found here.
+"""
+
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import unquote
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.sql import IcebergTables
+from pyiceberg.exceptions import ForbiddenError, NoSuchNamespaceError, NoSuchTableError
+from sqlalchemy import select
+
+from client_telemetry.lake.sql_catalog import DatabaseCatalog
+
+_OF_S3 = ("s3a://", "s3n://")
+
+
+def parent_folders(catalog: Catalog, namespace: str) -> set[str]:
+    """The folders that contain the folder of the namespace with the tables; of a REST catalog, the folder of one table.
+    Empty: there are no tables, or they may not be listed.
+    """
+    if isinstance(catalog, DatabaseCatalog):
+        locations = select(IcebergTables.metadata_location).where(IcebergTables.table_namespace == namespace)
+        with catalog.engine.connect() as connection:
+            found = [str(location) for location in connection.scalars(locations) if location]
+        return {normalized(before) for text in found if (before := text.rpartition(f"/{namespace}/")[0])}
+    with suppress(NoSuchNamespaceError, NoSuchTableError, ForbiddenError):
+        for identifier in catalog.list_tables(namespace)[:1]:
+            return {normalized(catalog.load_table(identifier).location())}
+    return set()
+
+
+def other_folder(catalog: Catalog, namespace: str, location: str, warehouse: str) -> str | None:
+    """The folder where the catalog keeps its tables, or will, if it is not `location`; None if it is, or if that is not
+    known.
+    """
+    expected = normalized(location)
+    found = parent_folders(catalog, namespace)
+    if isinstance(catalog, DatabaseCatalog):
+        found |= {normalized(warehouse)}
+        return next(iter(sorted(found - {expected})), None)
+    if _is_folder(warehouse):
+        found |= {normalized(warehouse)}
+    return next((folder for folder in sorted(found) if not f"{folder}/".startswith(f"{expected}/")), None)
+
+
+def normalized(location: str) -> str:
+    """One text for one folder: a URL of a store without a slash at the end, a local folder as its real path."""
+    for scheme in _OF_S3:
+        location = location.replace(scheme, "s3://", 1) if location.startswith(scheme) else location
+    if "://" in location and not location.startswith("file:"):
+        return location.rstrip("/")
+    path = location
+    if location.startswith("file:"):
+        path = unquote(location.removeprefix("file:").removeprefix("//").removeprefix("localhost"))
+    return str(Path(path).resolve())
+
+
+def is_temporary(location: str) -> bool:
+    """Whether it is a folder that a reboot, or the program itself, removes."""
+    place = normalized(location)
+    if "://" in place:
+        return False
+    folders = {"/tmp", "/var/tmp", "/dev/shm", "/run", tempfile.gettempdir()}
+    return any(Path(place).is_relative_to(Path(folder).resolve()) for folder in folders)
+
+
+def _is_folder(warehouse: str) -> bool:
+    """REST catalogs also give warehouses names."""
+    return warehouse.startswith(("/", "file:")) or "://" in warehouse
