@@ -231,10 +231,6 @@ def _location(value: str) -> str:
     url = _URL.fullmatch(value)
     if url:
         scheme, authority, rest = url.groups()
-        if scheme not in _SCHEMES:
-            raise InvalidClustersFile(
-                f"{scheme}:// is no scheme of a location: use a path, file:///folder or s3://bucket/folder (docs/storage.md)."
-            )
         plain = _BUCKET if scheme.lower() in _STORES else _HOST
         if not plain.fullmatch(authority) or _SECRET_OPTION.search(rest):
             place = f"{authority}{rest}".partition("?")[0]
@@ -243,6 +239,10 @@ def _location(value: str) -> str:
             raise InvalidClustersFile(
                 f"{scheme}://{shown} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY in the environment of Airflow's workers, or use an instance role."
+            )
+        if scheme not in _SCHEMES:
+            raise InvalidClustersFile(
+                f"{scheme}:// is no scheme of a location: use a path, file:///folder or s3://bucket/folder (docs/storage.md)."
             )
     value = re.sub(r"\Afile:/(?!/)", "file:///", value)
     return value if "://" in value else str(CHECKOUT / value)
