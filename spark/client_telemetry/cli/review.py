@@ -31,7 +31,7 @@ from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.review import decision
 from client_telemetry.review.applications import of_tracks, with_applications
 from client_telemetry.review.in_parts import assembled, part, setting
-from client_telemetry.review.log_evidence import NoRequests, from_logs
+from client_telemetry.review.log_evidence import MixedBrokers, NoRequests, from_logs
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import WindowWithoutData
 from client_telemetry.review.phases import NoSuchUpgrade, upgrades
@@ -63,6 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (
         BadArguments,
         BadOwnerRule,
+        MixedBrokers,
         NoLogs,
         NoRequests,
         NoSuchUpgrade,

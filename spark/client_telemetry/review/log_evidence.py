@@ -61,6 +61,10 @@ class NoRequests(ValueError):
     """None of the files has entries of the request logger; the message says what to do."""
 
 
+class MixedBrokers(ValueError):
+    """Server lines of several brokers are in one file."""
+
+
 class _Span(NamedTuple):
     """From when on a broker incarnation wrote the log."""
 
@@ -120,6 +124,12 @@ def from_logs(
     log_survey = survey(logs, zone, year=year)
     if not any(file.entries for file in log_survey.files):
         raise NoRequests(reasons_for_nothing(log_survey) or ONLY_BESIDE)
+    mixed = [file.log.file for file in log_survey.files if len(file.server) > 1]
+    if mixed and len(log_survey.brokers) > 1:
+        raise MixedBrokers(
+            f"{mixed[0]} has lines of several brokers, but a review needs a folder for each broker: split the file by the "
+            "label of its lines"
+        )
     for warning in reading_warnings(log_survey):
         report(f"warning: {warning}")
     if any(not endpoint.listener for broker in log_survey.brokers for endpoint in broker.endpoints):

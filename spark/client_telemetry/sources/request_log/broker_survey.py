@@ -176,10 +176,32 @@ class _Time(NamedTuple):
 
 
 @dataclass
+class ServerSource:
+    """What the server lines with one label in one file say. `events`: starts, stops and releases; `counted`: all, by kind.
+    `first`, `last`: time range in nanoseconds.
+    """
+
+    log: LogFile
+    label: str
+    events: list[ServerEvent] = field(default_factory=list)
+    counted: Counter[str] = field(default_factory=Counter)
+    node_ids: Counter[int] = field(default_factory=Counter)
+    first: int = 2**63
+    last: int = 0
+
+    def add(self, event: ServerEvent) -> None:
+        self.counted[event.kind] += 1
+        self.first, self.last = min(self.first, event.nanos), max(self.last, event.nanos)
+        if event.node_id is not None:
+            self.node_ids[event.node_id] += 1
+        if event.kind in ("starting", "started", "stopping", "release"):
+            self.events.append(event._replace(label=""))
+
+
+@dataclass
 class SurveyedFile:
     """`marked`: lines that begin like an entry. `of_kafka`: how many of the first lines are from other loggers of
-    Kafka. `events`: of a server log; refusals and failed logins are only `counted`. `is_beside`: a request log is in
-    the same folder. `may_be_damaged`: some line that is not an entry has words of one, or bytes that are not text. `unused`: lines that begin an entry and
+    Kafka. `server`: what its server lines say, by label. `is_beside`: a request log is in the same folder. `may_be_damaged`: some line that is not an entry has words of one, or bytes that are not text. `unused`: lines that begin an entry and
     were not used, by reason. `foreign`: a recognised format that is not read. `at_info`: entries at level INFO.
     `has_no_year`: its times have no year.
     """
@@ -193,9 +215,7 @@ class SurveyedFile:
     cut: str | None = None
     same_as: StoredFile | None = None
     of_kafka: int = 0
-    events: list[ServerEvent] = field(default_factory=list)
-    counted: Counter[str] = field(default_factory=Counter)
-    node_ids: Counter[int] = field(default_factory=Counter)
+    server: dict[str, ServerSource] = field(default_factory=dict)
     is_beside: bool = False
     may_be_damaged: bool = False
     unused: dict[str, UnusedLines] = field(default_factory=dict)
@@ -208,6 +228,11 @@ class SurveyedFile:
         before = self.unused.get(reason, UnusedLines())
         example = before.example or line[:400].decode("utf-8", "replace")
         self.unused[reason] = UnusedLines(before.number + 1, example)
+
+    @property
+    def counted(self) -> Counter[str]:
+        """Server events by kind."""
+        return sum((source.counted for source in self.server.values()), Counter())
 
     @property
     def is_server_log(self) -> bool:
@@ -230,7 +255,7 @@ class SurveyedFile:
 @dataclass
 class SurveyedBroker:
     """`id_known_by`: `given`, `metadata`, `leadership`, `server_log`, `name` (of the file, a folder or the lines' origin), or `numbered`: the logs do not contain its node
-    id. `listeners`: name and security protocol by local port. `server_logs`: files with its refusals and failed
+    id. `listeners`: name and security protocol by local port. `server_logs`: with its refusals and failed
     logins.
     """
 
@@ -243,14 +268,15 @@ class SurveyedBroker:
     incarnations: list[BrokerIncarnation]
     controllers: list[Endpoint] = field(default_factory=list)
     listeners: dict[int, tuple[str, str]] = field(default_factory=dict)
-    server_logs: list[LogFile] = field(default_factory=list)
+    server_logs: list[ServerSource] = field(default_factory=list)
     logs: list[ConnectionSegments] = field(default_factory=list)
 
 
 @dataclass
 class Survey:
     """`without_log`: node ids listed in Metadata answers for which there is no log. `doubled`: endpoints in lines of
-    KafkaApis whose requests the request logger logged, too. `year`: of times without one.
+    KafkaApis whose requests the request logger logged, too. `year`: of times without one. `of_no_broker`: refusals and
+    failed logins of which nothing shows the broker.
     """
 
     cluster_id: str | None
@@ -259,6 +285,7 @@ class Survey:
     without_log: list[int]
     doubled: frozenset[Endpoint] = frozenset()
     year: int | None = None
+    of_no_broker: int = 0
 
     @property
     def is_deprecated_only(self) -> bool:
@@ -361,7 +388,9 @@ def surveyed(
     without_log = sorted(who.named() - {b.broker_id for b in brokers if b.entries})
     if any(b.id_known_by == "numbered" for b in brokers):
         without_log = []
-    return Survey(next(iter(cluster_ids), None), brokers, files, without_log, who.doubled, year)
+    return Survey(
+        next(iter(cluster_ids), None), brokers, files, without_log, who.doubled, year, who.of_no_broker
+    )
 
 
 def _time_and_name(look: _FileLook) -> tuple[int, StoredFile]:
@@ -625,6 +654,7 @@ class _EndpointOwners:
         known_brokers: Mapping[Endpoint, tuple[int, str]],
     ) -> None:
         self._known = known_brokers
+        self.of_no_broker = 0
         of_log = {endpoint: evidence for look in looks for endpoint, evidence in look.evidence.items()}
         self.doubled = _doubled(of_log)
         self._seen = {
@@ -655,8 +685,11 @@ class _EndpointOwners:
             else:
                 identified.setdefault(broker_id, (how, []))[1].append(endpoint)
         by_folder: dict[str, Counter[int]] = {}
-        for file in server_logs:
-            by_folder.setdefault(file.log.file.folder, Counter()).update(file.node_ids)
+        sources = [
+            source for file in server_logs for source in file.server.values() or [ServerSource(file.log, "")]
+        ]
+        for source in sources:
+            by_folder.setdefault(source.log.file.folder, Counter()).update(source.node_ids)
         for stream, endpoints in unknown.items():
             of_stream = [i for i, (_, own) in identified.items() if any(e.stream == stream for e in own)]
             if len(of_stream) == 1:  # another listener of the broker that wrote the log
@@ -672,33 +705,27 @@ class _EndpointOwners:
             for group in groups:
                 number = next(n for n in range(len(identified) + 1) if n not in identified)
                 identified[number] = ("numbered", group)
-        of_broker = self._server_logs_by_broker(server_logs, identified)
-        for broker_id, files in of_broker.items():
-            if broker_id not in identified and any(file.counted for file in files):
+        of_broker = self._server_logs_by_broker(sources, identified)
+        for broker_id, own_sources in of_broker.items():
+            if broker_id not in identified and any(source.counted for source in own_sources):
                 identified[broker_id] = ("server_log", [])
         return [
             self._broker(i, how, own, of_broker.get(i, [])) for i, (how, own) in sorted(identified.items())
         ]
 
     def _server_logs_by_broker(
-        self, files: Sequence[SurveyedFile], identified: Mapping[int, tuple[str, list[Endpoint]]]
-    ) -> dict[int, list[SurveyedFile]]:
-        """By what was specified, by the request log in the same folder, or by the node id in its lines."""
-        logs_by_broker: dict[int, list[SurveyedFile]] = {}
-        for file in files:
-            beside = {
-                broker_id
-                for broker_id, (_, endpoints) in identified.items()
-                if any(e.stream[0].rpartition("/")[0] == file.log.file.folder for e in endpoints)
-            }
-            broker_id = file.log.broker_id
-            if broker_id is None and len(beside) == 1:
-                broker_id = next(iter(beside))
-            if broker_id is None and file.node_ids:
-                broker_id = file.node_ids.most_common(1)[0][0]
-            if broker_id is not None:
-                logs_by_broker.setdefault(broker_id, []).append(file)
-        return logs_by_broker
+        self, sources: Sequence[ServerSource], identified: Mapping[int, tuple[str, list[Endpoint]]]
+    ) -> dict[int, list[ServerSource]]:
+        """Those of which nothing shows the broker are left out and counted."""
+        labels: dict[LogFile, int] = Counter(source.log for source in sources)
+        by_broker: dict[int, list[ServerSource]] = {}
+        for source in sources:
+            broker_id = _broker_of(source, labels[source.log] == 1, identified)
+            if broker_id is None:
+                self.of_no_broker += source.counted["refused"] + source.counted["login_failed"]
+            else:
+                by_broker.setdefault(broker_id, []).append(source)
+        return by_broker
 
     def _node_id(self, endpoint: Endpoint, evidence: _EndpointEvidence) -> tuple[int | None, str]:
         if evidence.given_broker_id is not None:
@@ -721,14 +748,15 @@ class _EndpointOwners:
         return None, ""
 
     def _broker(
-        self, broker_id: int, how: str, endpoints: list[Endpoint], files: Sequence[SurveyedFile]
+        self, broker_id: int, how: str, endpoints: list[Endpoint], sources: Sequence[ServerSource]
     ) -> SurveyedBroker:
         of_clients = [e for e in endpoints if not self._seen[e].is_controller]
         evidence = [self._seen[e] for e in endpoints]
-        events = sorted({event for file in files for event in file.events})
-        times = [event.nanos for event in events]
-        first = min([s.first for s in evidence] + times[:1])
-        last = max([s.last for s in evidence] + times[-1:])
+        events = sorted({event for source in sources for event in source.events})
+        of_events = [(events[0].nanos, events[-1].nanos)] if events else []
+        times = [(s.first, s.last) for s in evidence] + of_events
+        times = times or [(source.first, source.last) for source in sources]
+        first, last = min(begin for begin, _ in times), max(end for _, end in times)
         logs = [self._segments[stream] for stream in dict.fromkeys(e.stream for e in endpoints)]
         offers = [offer for e in of_clients for offer in self._seen[e].offers]
         return SurveyedBroker(
@@ -738,12 +766,41 @@ class _EndpointOwners:
             first,
             last,
             sum(self._seen[e].entries for e in of_clients),
-            incarnations(logs, offers, events),
+            incarnations(logs, offers, events, first),
             [e for e in endpoints if self._seen[e].is_controller],
             {e.port: (e.listener, self._seen[e].protocol) for e in of_clients},
-            [file.log for file in files],
+            list(sources),
             logs,
         )
+
+
+def _broker_of(
+    source: ServerSource, is_only: bool, identified: Mapping[int, tuple[str, list[Endpoint]]]
+) -> int | None:
+    """By what was specified, by requests with the same label in the same file or any, by the request log in the same folder
+    (`is_only`: no other label is in the file), by the node id in the lines, or by the label itself.
+    """
+    if source.log.broker_id is not None:
+        return source.log.broker_id
+    stream = source.log.family, source.label
+    brokers = [
+        {i for i, (_, endpoints) in identified.items() if any(at.stream == stream for at in endpoints)},
+        {
+            i
+            for i, (_, endpoints) in identified.items()
+            if any(at.stream[1] == source.label for at in endpoints)
+        }
+        if source.label
+        else set(),
+        {
+            i
+            for i, (_, endpoints) in identified.items()
+            if is_only and any(_folder(at)[0] == source.log.file.folder for at in endpoints)
+        },
+        set(source.node_ids) & identified.keys() or set(source.node_ids),
+        {int(node) for node in _NODE_IN_NAME.findall(source.label)[-1:]},
+    ]
+    return next((next(iter(ids)) for ids in brokers if len(ids) == 1), None)
 
 
 def _doubled(endpoints: Iterable[Endpoint]) -> frozenset[Endpoint]:
@@ -801,11 +858,7 @@ def _find_copies(files: Sequence[SurveyedFile]) -> None:
 
 
 def _note(event: ServerEvent, file: SurveyedFile) -> None:
-    file.counted[event.kind] += 1
-    if event.node_id is not None:
-        file.node_ids[event.node_id] += 1
-    if event.kind in ("starting", "started", "stopping", "release"):
-        file.events.append(event)
+    file.server.setdefault(event.label, ServerSource(file.log, event.label)).add(event)
     file.first = event.nanos if file.first is None else min(file.first, event.nanos)
     file.last = event.nanos if file.last is None else max(file.last, event.nanos)
 

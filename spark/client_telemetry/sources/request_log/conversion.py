@@ -161,7 +161,7 @@ def parts(
         of_family |= dict.fromkeys(families, number)
         of_broker |= {broker.broker_id: number for broker in groups[number]}
     of_server_log = {
-        log: of_broker[broker.broker_id] for broker in survey.brokers for log in broker.server_logs
+        source.log: of_broker[broker.broker_id] for broker in survey.brokers for source in broker.server_logs
     }
     files: dict[int | None, list[SurveyedFile]] = {}
     for file in survey.files:
@@ -375,10 +375,9 @@ class _Conversion:
         """Refusals and failed logins of a broker in order of time, each once: the console repeats the lines of the
         file.
         """
-        families: dict[str, list[LogFile]] = {}
-        begin = {file.log: file.first or 0 for file in self._survey.files}
-        for log in sorted(broker.server_logs, key=lambda log: (begin[log], log)):
-            families.setdefault(log.family, []).append(log)
+        families: dict[str, dict[LogFile, set[str]]] = {}
+        for source in sorted(broker.server_logs, key=lambda source: (source.first, source.log)):
+            families.setdefault(source.log.family, {}).setdefault(source.log, set()).add(source.label)
         last = 0
         at_once: set[ServerEvent] = set()
         for event in heapq.merge(*map(self._events_of, families.values())):
@@ -389,13 +388,14 @@ class _Conversion:
                 at_once.add(event)
                 yield event
 
-    def _events_of(self, logs: Sequence[LogFile]) -> Iterator[ServerEvent]:
-        for log in logs:
+    def _events_of(self, logs: Mapping[LogFile, set[str]]) -> Iterator[ServerEvent]:
+        """`logs`: with the labels of the broker's lines."""
+        for log, labels in logs.items():
             server, reader = ServerLines(), LineReader.of_file(log, self._zone, self._survey.year)
             for _, line in lines(log, CutOff()):
                 if not begins_entry(line) and server.is_notable(line):
-                    yield from _counted(server.read(reader.read_other(line)))
-            yield from _counted(server.end())
+                    yield from _counted(server.read(reader.read_other(line)), labels)
+            yield from _counted(server.end(), labels)
 
     def _without_entries(self, file: SurveyedFile) -> None:
         """For a file whose lines belong to no broker, one piece is passed on, from the first line that may have been
@@ -454,8 +454,13 @@ class _Conversion:
         return self._at[endpoint]
 
 
-def _counted(events: Iterator[ServerEvent]) -> Iterator[ServerEvent]:
-    return (event for event in events if event.kind in ("refused", "login_failed"))
+def _counted(events: Iterator[ServerEvent], labels: set[str]) -> Iterator[ServerEvent]:
+    """Refusals and failed logins of the lines with these labels, without the label: the console repeats the file."""
+    return (
+        event._replace(label="")
+        for event in events
+        if event.kind in ("refused", "login_failed") and event.label in labels
+    )
 
 
 class _Broker:

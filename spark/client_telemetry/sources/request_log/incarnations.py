@@ -150,9 +150,10 @@ def incarnations(
     logs: Sequence[ConnectionSegments],
     offers: Sequence[Offer],
     events: Sequence[ServerEvent],
+    first: int = 0,
 ) -> list[BrokerIncarnation]:
     """Incarnations of one broker, oldest first: from the segments of its logs, its ApiVersions answers and the events
-    of its server log (except refusals and failed logins).
+    of its server log (except refusals and failed logins). `first`: when it was first seen, if that is all.
     """
     logs = sorted((log for log in logs if log.segments), key=lambda log: log.segments[0].first)
     segments = _merged(sorted((s for log in logs for s in log.segments), key=lambda s: s.first))
@@ -175,7 +176,7 @@ def incarnations(
         if first_line in cuts and is_silent:
             cuts.remove(first_line)  # the process began before its first line
     begin = min(
-        [s.first for s in segments[:1]] + [e.nanos for e in events if e.kind != "release"][:1], default=0
+        [s.first for s in segments[:1]] + [e.nanos for e in events if e.kind != "release"][:1], default=first
     )
     sinces = sorted({*cuts, *starts})
     if not sinces or begin < sinces[0]:
@@ -186,13 +187,15 @@ def incarnations(
     result: list[BrokerIncarnation] = []
     for since, until in zip(sinces, [*sinces[1:], None], strict=True):
         within = _offers_between(offers, since, until)
+        is_start = since in starts
+        from_ = since if result or is_start else _end_of_previous(events, since)
         releases = [
             e.text
             for e in events
-            if e.kind == "release" and e.nanos >= since and (until is None or e.nanos < until)
+            if e.kind == "release" and e.nanos >= from_ and (until is None or e.nanos < until)
         ]
         release = releases[-1] if releases else None
-        incarnation = _incarnation(since, within, release)._replace(is_start=since in starts)
+        incarnation = _incarnation(since, within, release)._replace(is_start=is_start)
         if (
             release is None
             and result
@@ -202,6 +205,13 @@ def incarnations(
             incarnation = incarnation._replace(release=result[-1].release)
         result.append(incarnation)
     return result
+
+
+def _end_of_previous(events: Sequence[ServerEvent], since: int) -> int:
+    """When the process before the one that ran at that time stopped; 0 = nothing shows one."""
+    return max(
+        (event.nanos for event in events if event.kind == "stopping" and event.nanos < since), default=0
+    )
 
 
 def _answers_alike(before: BrokerIncarnation, after: BrokerIncarnation) -> bool:

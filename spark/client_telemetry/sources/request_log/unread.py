@@ -71,6 +71,11 @@ def reading_warnings(survey: Survey) -> list[str]:
             f"{sum(lines.number for lines in unread):,} server lines (starts, refused requests, failed logins) were seen and "
             f"not read, because the logger or the time cannot be told, such as `{shortened(unread[0].example)}`"
         )
+    if survey.of_no_broker:
+        warnings.append(
+            f"{survey.of_no_broker:,} refused requests and failed logins were left out, because nothing shows which broker "
+            "logged them: give the file of each broker as 1=FILE"
+        )
     if any(file.has_no_year for file in files):
         warnings.append(
             "times without a year: the year is that of the file's time; specify the year if the file was copied later"
