@@ -28,7 +28,7 @@ END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; sleep 0.2; code=0; 
 quoted = '$(subst ','\'',$(1))'
 
 .DEFAULT_GOAL := help
-.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e e2e-install e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
+.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e e2e-install e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy withheld-facts bench knowledge clean fuzz ask docs storage
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -142,6 +142,9 @@ accuracy: install  ## compare the verdicts with what real clients did on real br
 
 review-accuracy: install  ## compare reviews of recorded upgrades with what happened to each application
 	@$(BIN)/python -m benchmarks.review_accuracy --write docs/review-accuracy.md
+
+withheld-facts: install  ## compare 100,000 verdicts on made clients, of which facts are withheld, with what protocol facts say
+	@$(BIN)/python -m benchmarks.withheld_facts --write docs/accuracy-withheld-facts.md
 
 bench: install $(STAMPS)/peers  ## benchmark against peers and write docs/performance.md; a single benchmark: ARGS=decode
 	@$(AIRFLOW) python -m benchmarks.bench $(ARGS)

@@ -38,7 +38,7 @@ class Program:
 
     @property
     def is_administrative(self) -> bool:
-        return not self.steady
+        return not {0, 1} & set(self.steady)
 
     @property
     def apis(self) -> tuple[int, ...]:
@@ -162,7 +162,11 @@ def _clusters(random: Random) -> tuple[Cluster, Cluster]:
     )[0]
     levels = default_levels(source)
     if random.random() < 0.3:  # upgraded in place and not finalized
-        levels = {}
+        first = min(
+            (3, 6), parse(source)
+        )  # before, brokers with delegation tokens ran on ZooKeeper, which has no levels
+        former = [release for release in releases if max(first, (3, 3)) <= parse(release) <= parse(source)]
+        levels = default_levels(random.choice(former)) if former else {}
     elif parse(source) >= (4, 1) and random.random() < 0.5:  # a preview that somebody enabled
         levels["share.version"] = 1
     static, master_key = random.random() < 0.3, random.random() < 0.3
@@ -227,7 +231,15 @@ def _mechanisms(library: str, number: tuple[int, ...]) -> Sequence[str | None]:
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _said(random: Random, client: Client, program: Program, source: Cluster, target: Cluster, window: str, visible: set[int]) -> Said:
+def _said(
+    random: Random,
+    client: Client,
+    program: Program,
+    source: Cluster,
+    target: Cluster,
+    window: str,
+    visible: set[int],
+) -> Said:
     name, version = _declares(random, client, source)
     also: tuple[tuple[str, str], ...] = ()
     if name and _names_a_part_of_its_connections(client) and random.random() < 0.6:
@@ -247,8 +259,12 @@ def _said(random: Random, client: Client, program: Program, source: Cluster, tar
         tuple(_request_counts(random, client, visible, source)),
         client.mechanism if random.random() < 0.3 else None,
         protocol if random.random() < 0.8 else None,
-        tuple(sorted(one for one in offered if one)) if protocol.startswith("SASL") and random.random() < 0.3 else None,
-        has_scram if protocol.startswith("SASL") and not client.delegation_token and random.random() < 0.3 else None,
+        tuple(sorted(one for one in offered if one))
+        if protocol.startswith("SASL") and random.random() < 0.3
+        else None,
+        has_scram
+        if protocol.startswith("SASL") and not client.delegation_token and random.random() < 0.3
+        else None,
         target.vendor if random.random() < 0.8 else None,
         window,
     )
@@ -258,21 +274,22 @@ def _protocol(random: Random, client: Client) -> str:
     return random.choice(("SASL_PLAINTEXT", "SASL_SSL") if client.mechanism else ("PLAINTEXT", "SSL"))
 
 
-_POLLED = frozenset((2, 9, 15, 16))
-"""What a lag exporter asks for again and again."""
-
-
 def _window(random: Random, client: Client, program: Program) -> tuple[str, set[int]]:
     """What the window shows, and the APIs in it."""
     greeting = {API_VERSIONS, 3} & client.apis
-    parts = {START: program.start, STEADY: program.steady, NOW_AND_THEN: program.now_and_then, RARE: program.rare}
+    parts = {
+        START: program.start,
+        STEADY: program.steady,
+        NOW_AND_THEN: program.now_and_then,
+        RARE: program.rare,
+    }
     kind = random.random()
     if kind < 0.1:
         return GREETING, greeting
     if kind < 0.3:
         return "all", set(client.apis)
     if kind < 0.4:
-        return "a random part", {key for key in client.apis if random.random() < 0.6 or key in _POLLED & set(program.steady)}
+        return "a random part", {key for key in client.apis if random.random() < 0.6 or key in program.steady}
     shown = [STEADY] if program.steady else [RARE]
     shown += [part for part in (START, NOW_AND_THEN, RARE) if random.random() < 0.5 and part not in shown]
     visible = {key for part in shown for key in parts[part]} & client.apis
@@ -315,7 +332,9 @@ def _declares(random: Random, client: Client, source: Cluster) -> tuple[str | No
         name = random.choice((*_BINDINGS, "orders-service"))
         if name == "orders-service":  # client.software.name
             return name, "1.4.0"
-        return name, f"{client.version}-rdkafka-{client.version}" if name.endswith("python") else client.version
+        return name, f"{client.version}-rdkafka-{client.version}" if name.endswith(
+            "python"
+        ) else client.version
     return {
         "kafka-clients": ("apache-kafka-java", client.version),
         "franz-go": ("kgo", f"v{client.version}"),

@@ -16,6 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 DESCRIBE_GROUPS, API_VERSIONS, ADD_PARTITIONS, END_TXN, OFFSET_COMMIT, FETCH = 15, 18, 24, 26, 8, 1
+CREATE_TOKEN = 38
 CONSUMER_HEARTBEAT, SHARE_HEARTBEAT, STREAMS_HEARTBEAT = 68, 76, 88
 TRANSACTIONS = frozenset((24, 25, 26, 28))
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -92,12 +93,20 @@ def brokers() -> dict[str, dict[int, BrokerRange]]:
     }
 
 
+_METADATA_VERSIONS = (
+    ((3, 3), 7), ((3, 4), 8), ((3, 5), 11), ((3, 6), 14), ((3, 7), 19), ((3, 8), 20), ((3, 9), 21),
+    ((4, 0), 25), ((4, 1), 27), ((4, 2), 29), ((4, 3), 30),
+)  # fmt: skip
+"""Release and its default level (apache/kafka: MetadataVersion.java)."""
+
+
 def default_levels(release: str) -> dict[str, int]:
-    """What a new cluster of the release finalizes (KIP-1022 and the features' own KIPs). Before 4.0 no client depends on
-    a level.
-    """
+    """What a new cluster of the release finalizes (KIP-1022 and the features' own KIPs)."""
     number = parse(release)
     levels = {}
+    for since, level in _METADATA_VERSIONS:
+        if number >= since:
+            levels["metadata.version"] = level
     if number >= (4, 0):
         levels |= {"transaction.version": 2, "group.version": 1}
     if number >= (4, 2):
@@ -135,6 +144,19 @@ def harm(client: Client, cluster: Cluster) -> list[str]:
     reasons = [_login_fails(client, cluster), _does_not_connect(client, cluster), *_vendor(client, cluster)]
     reasons += [_request_fails(client, key, cluster) for key in sorted(client.apis)]
     return [reason for reason in reasons if reason]
+
+
+def harm_while_brokers_differ(client: Client, source: Cluster, target: Cluster) -> list[str]:
+    """Why it cannot do its job while brokers of both releases are at work, in words."""
+    reasons = [*harm(client, source), *harm(client, target)]
+    if client.apis & {ADD_PARTITIONS}:
+        if target.number == (4, 2, 0) and source.number < (4, 2):
+            reasons.append("brokers send WriteTxnMarkers 2 to brokers without it (KAFKA-20322)")
+        if (3, 6) <= target.number <= (3, 7, 0) and source.number < (3, 6):
+            reasons.append(
+                "brokers verify transactions with AddPartitionsToTxn 4 at brokers without it (KAFKA-16692)"
+            )
+    return reasons
 
 
 def depends_on_broker_settings(client: Client, cluster: Cluster) -> bool:
@@ -175,9 +197,12 @@ def _vendor(client: Client, cluster: Cluster) -> list[str]:
     """Redpanda and Event Hubs by their own documentation."""
     lacks: dict[str, frozenset[int]] = {
         "redpanda": frozenset((CONSUMER_HEARTBEAT, SHARE_HEARTBEAT, STREAMS_HEARTBEAT)),
-        "azure-event-hubs": frozenset((CONSUMER_HEARTBEAT, SHARE_HEARTBEAT, STREAMS_HEARTBEAT)) | TRANSACTIONS,
+        "azure-event-hubs": frozenset((CONSUMER_HEARTBEAT, SHARE_HEARTBEAT, STREAMS_HEARTBEAT))
+        | TRANSACTIONS,
     }
-    return [f"{cluster.vendor} has no API {key}" for key in client.apis & lacks.get(cluster.vendor, frozenset())]
+    return [
+        f"{cluster.vendor} has no API {key}" for key in client.apis & lacks.get(cluster.vendor, frozenset())
+    ]
 
 
 def _request_fails(client: Client, key: int, cluster: Cluster) -> str:
@@ -189,9 +214,19 @@ def _request_fails(client: Client, key: int, cluster: Cluster) -> str:
         return f"it {sent} API {key}"
     if gate := _waits_for(key, version, cluster):
         return f"API {key} version {version} waits for {gate}"
-    if key == DESCRIBE_GROUPS and version <= 3 and cluster.has_static_members and (2, 4) <= cluster.number <= (2, 5, 0):
+    if (
+        key == DESCRIBE_GROUPS
+        and version <= 3
+        and cluster.has_static_members
+        and (2, 4) <= cluster.number <= (2, 5, 0)
+    ):
         return "DescribeGroups below 4 fails for groups with static members (KAFKA-10239)"
-    if key == FETCH and client.library == "librdkafka" and client.number == (2, 6, 0) and cluster.number < (2, 7):
+    if (
+        key == FETCH
+        and client.library == "librdkafka"
+        and client.number == (2, 6, 0)
+        and cluster.number < (2, 7)
+    ):
         return "it sends Fetch 12 to brokers that do not have it"
     if key == OFFSET_COMMIT and version >= 10 and client.builds_offset_commit:
         return "OffsetCommit 10 wants topic ids, which it leaves out"
@@ -202,6 +237,8 @@ def _waits_for(key: int, version: int, cluster: Cluster) -> str:
     """The feature that brokers want finalized before they answer this request; empty if none."""
     if cluster.number < (4, 0):
         return ""
+    if key == CREATE_TOKEN and cluster.levels.get("metadata.version", 0) < 14:  # 3.6-IV2, KAFKA-15219
+        return "metadata.version"
     gates = {
         CONSUMER_HEARTBEAT: "group.version",
         SHARE_HEARTBEAT: "share.version",

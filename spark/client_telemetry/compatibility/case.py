@@ -70,6 +70,8 @@ class Case:
     """Why it already fails on the source, whose brokers refuse it; empty if nothing shows that it does."""
     failing_by_answers: tuple[failures.AnsweredWithErrors, ...]
     """Why it already fails on the source, whose brokers answer it; likewise."""
+    seen_on: str
+    """The release of the brokers that the evidence is from: the source or, if that is where a rollback leads, the target."""
 
     @classmethod
     def of(
@@ -82,15 +84,14 @@ class Case:
     ) -> "Case":
         """`source`: the release on which the evidence was seen."""
         levels = features.newest(target) if levels is None else levels
-        return cls(evidence, source, target, levels, vendor, *_client_facts(evidence, source))
+        return cls(evidence, source, target, levels, vendor, *_client_facts(evidence, source), source)
 
     @classmethod
     def of_rollback(cls, evidence: ClientEvidence, from_release: str, to_release: str) -> "Case":
         """Brokers return from `to_release` to `from_release`, on which the evidence was seen."""
         levels = features.newest(from_release)
-        return cls(
-            evidence, to_release, from_release, levels, APACHE_KAFKA, *_client_facts(evidence, from_release)
-        )
+        facts = _client_facts(evidence, from_release)
+        return cls(evidence, to_release, from_release, levels, APACHE_KAFKA, *facts, from_release)
 
     def at(self, levels: Mapping[str, int]) -> "Case":
         """The same case at other feature levels of the target."""
@@ -163,6 +164,17 @@ class Case:
     def closed_gates(self, key: int) -> tuple[features.Gate, ...]:
         """Versions of an API that the target refuses until a feature level is finalized."""
         return tuple(gate for gate in features.closed(self.target, self.levels) if gate.api_key == key)
+
+    @cached_property
+    def offered_and_refused(self) -> frozenset[int]:
+        """APIs of which the target serves versions, and advertises higher ones that it refuses until a feature is
+        finalized: a client that goes by what is advertised takes these, whatever it sent to the source.
+        """
+        return frozenset(
+            key
+            for key, api in self._target_apis.items()
+            if api.serves_any and api.advertised.max > api.served.max
+        )
 
     def target_api(self, key: int) -> BrokerApi | None:
         return self._target_apis.get(key)

@@ -12,7 +12,7 @@
 
 from functools import cache, lru_cache
 
-from client_telemetry.compatibility import apis, eras, fingerprints, products, served, software
+from client_telemetry.compatibility import apis, eras, fingerprints, products, roles, served, software
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.served import BrokerApi, Versions
 
@@ -25,18 +25,32 @@ def greets_as_of_0_11(case: Case) -> bool:
     """Whether the client negotiates as of 0.11, shows nothing but Metadata, and knows the admin requests that the
     target still accepts: Kafka 4.0 refuses versions of some (log dirs, ACLs, delegation tokens) that were replaced
     only in 2.0 (KIP-896), and a tool of 1.x sends ApiVersions and Metadata just the same. Kafka's Scala AdminClient
-    has none of these requests (kafka.admin.AdminClient).
+    has none of these requests (kafka.admin.AdminClient). No known library that sends this may be refused otherwise:
+    kafkajs 1.4 greets as of 2.0, and looks up offsets as of 0.10.0.
     """
     uses = case.evidence.api_uses
     if case.failing or _METADATA not in case.uses or not eras.negotiates_as_of_0_11(uses):
         return False
     if case.product == products.ADMIN_CLIENT_TOOLS:
         return True
+    if not _no_candidate_is_refused(case):
+        return False
     admin = [key for key in case.dropped if key in apis.by_key() and apis.by_key()[key].used_by == "admin"]
     accepted = [
         (key, target.served.min) for key in admin if (target := case.target_api(key)) and target.serves_any
     ]
     return all(eras.is_as_young_as(uses, key, version) for key, version in accepted)
+
+
+def _no_candidate_is_refused(case: Case) -> bool:
+    """Whether no known library that sends these requests is refused what producers and consumers need, or takes a version
+    that the target advertises and refuses.
+    """
+    needed = {key for role in roles.ASSUMED for key in roles.needed_by(role, ())} & case.dropped
+    return all(
+        (target := case.target_api(key)) is not None and every_candidate_works(case, key, target)
+        for key in needed
+    ) and all(takes_what_is_served(case, key) for key in case.offered_and_refused)
 
 
 def works_unseen(case: Case, key: int) -> str:
@@ -89,6 +103,16 @@ def takes_what_is_served(case: Case, key: int) -> bool:
         ]
     ranges = [profile.ranges[key] for profile in profiles if key in profile.ranges]
     return bool(ranges) and all(target.works_with(versions) for versions in ranges)
+
+
+def every_candidate_works(case: Case, key: int, target: BrokerApi) -> bool:
+    """Whether no library that a client of unknown name can be fails with this API. To ask brokers for their versions does
+    not mean to heed them: ruby-kafka asks, and sends the versions that it has.
+    """
+    if case.identity is not None:
+        return True
+    ranges = [profile.ranges[key] for profile in candidates(case) if key in profile.ranges]
+    return all(target.works_with(versions) for versions in ranges)
 
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:

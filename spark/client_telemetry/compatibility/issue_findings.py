@@ -64,7 +64,47 @@ def of(case: Case) -> list[Finding]:
             finding = _on_both_releases(case, _finding(case, issue, who), issue)
             findings += [finding] if finding else []
     rules_found = {finding.rule_id for finding in findings}
-    return findings + [finding for finding in _possible_issues(case) if finding.rule_id not in rules_found]
+    possible = (*_possible_issues(case), *_issues_of_unseen_roles(case))
+    return findings + [finding for finding in possible if finding.rule_id not in rules_found]
+
+
+def _issues_of_unseen_roles(case: Case) -> Iterator[Finding]:
+    """What would break a client whose role was not seen in a role that it may have: issues of its library and version, and
+    what the target's vendor does not serve. They decide nothing, but keep it from being called safe.
+    """
+    if case.seen_roles:
+        return
+    for issue in known_issues.brought_by(case.source, case.target):
+        if issue.verdict != BREAKS or issue.when != AT_ONCE:
+            continue
+        what = _what_it_may_do(case, issue)
+        finding = _finding(
+            case, issue, Suspect("it", issue.library, issue.version_from, issue.version_to, INFERRED)
+        )
+        if what and (finding.condition_met in (None, YES) or finding.could_be_met):
+            yield replace(
+                finding,
+                condition=" and ".join(filter(None, (what, issue.condition))),
+                condition_met=CONDITION_UNKNOWN,
+                could_be_met=True,
+                settled_by="; ".join(filter(None, ("what it does with Kafka", finding.settled_by))),
+            )
+
+
+def _what_it_may_do(case: Case, issue: KnownIssue) -> str:
+    """The role or request that an issue is about, if nothing shows that the client does not have it; otherwise empty."""
+    identity = case.identity
+    if issue.library == ANY_LIBRARY:
+        key = issue.api_key
+        may = issue.condition_test.is_about_vendor and key is not None and not case.never_used(key)
+        return f"it sends {apis.name(key)}" if may and key is not None and key not in case.tried else ""
+    if identity is None or identity.version is None or not identity.version_decides or case.contradiction:
+        return ""
+    version = identity.version
+    other_roles = issue.roles - set(case.roles)
+    if other_roles and issue.concerns(identity.library, version, version, other_roles, case.target):
+        return f"it is a {' or '.join(sorted(role.replace('_', ' ') for role in other_roles))}"
+    return ""
 
 
 def _possible_issues(case: Case) -> Iterator[Finding]:
@@ -102,7 +142,8 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
     """Whether a client of unknown library or version can be one that an issue is about.
 
     If the library is known, it can be any of its versions. If not, only issues count that no request shows: about how a
-    program builds a request that was seen, and about logging in, for clients that may log in. A client that declares a
+    program builds a request that was seen, about logging in, for clients that may log in, and about connecting, for those
+    that were not seen to ask for versions as the target has them. A client that declares a
     name which the knowledge base does not have can be any library missing there, or a known one under another name; one
     whose requests no known library sends is missing there; any other is one of those that send them, or the one whose
     default client id it has.
@@ -118,13 +159,19 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
             )
         )
     by_code = issue.condition_test.is_about_code and issue.api_key in case.uses
-    if not by_code and not (issue.condition_test.is_about_login and _may_log_in(evidence)):
+    by_greeting = issue.is_about_connecting and _asks_above(case)
+    if (
+        not by_code
+        and not by_greeting
+        and not (issue.condition_test.is_about_login and _may_log_in(evidence))
+    ):
         return False
     if issue.library == UNKNOWN_LIBRARY and (case.contradiction or evidence.declares_software):
         return True
-    if issue.library == fingerprints.by_client_id(evidence.client_id)[0]:
-        return True
     profiles = inference.candidates(case)
+    if issue.library == fingerprints.by_client_id(evidence.client_id)[0]:
+        of_library = [profile for profile in profiles if profile.library == issue.library]
+        return not of_library or any(_is_of(issue, profile) for profile in of_library)
     if case.looks_like and case.looks_like.named:
         profiles = (
             tuple(profile for profile in profiles if profile.library == case.looks_like.library) or profiles
@@ -132,6 +179,12 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
     if not profiles:
         return issue.library == UNKNOWN_LIBRARY
     return any(_is_of(issue, profile) for profile in profiles)
+
+
+def _asks_above(case: Case) -> bool:
+    """Whether it asks for request versions in a version that the target does not have, or was not seen to ask."""
+    target, uses = case.target_api(apis.API_VERSIONS), case.uses.get(apis.API_VERSIONS, [])
+    return target is not None and (not uses or any(use.version > target.served.max for use in uses))
 
 
 def _sends_too_little(case: Case, issue: KnownIssue) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from client_telemetry.compatibility import explanations, known_issues, releases, served, steps
+from client_telemetry.compatibility import explanations, known_issues, releases, roles, served, steps
 from client_telemetry.compatibility import features as feature_levels
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
@@ -83,14 +83,19 @@ def levels_before(evidence: ClientEvidence, source: str, target: str) -> Mapping
 
 
 def _at_levels(case: Case, verdict: ClientVerdict, levels: Mapping[str, int]) -> ClientVerdict:
-    """The verdict at other feature levels: unchanged if neither the client's requests nor an issue of its library
-    depends on the difference.
+    """The verdict at other feature levels: unchanged if neither the client's requests, those that its role needs nor an
+    issue of its library depends on the difference. What a client of unseen role sends one day may.
     """
     if levels == case.levels:
         return verdict
     closed = set(feature_levels.closed(case.target, case.levels))
     gates = {gate.api_key for gate in closed ^ set(feature_levels.closed(case.target, levels))}
-    if not gates & case.tried and not known_issues.wait_for_features(case.libraries, case.tried, case.target):
+    requests = case.tried.union(*(roles.needed_by(role, case.tried) for role in case.seen_roles))
+    if (
+        case.seen_roles
+        and not gates & requests
+        and not known_issues.wait_for_features(case.libraries, case.tried, case.target)
+    ):
         return verdict
     return conclude(case.at(levels))
 

@@ -99,6 +99,11 @@ class KnownIssue:
             and (not self.roles or bool(self.roles & set(client_roles)))
         )
 
+    @property
+    def is_about_connecting(self) -> bool:
+        """Whether it keeps every client of its versions from connecting, so that no request could show it."""
+        return self.verdict == BREAKS and self.api_key is None and not self.condition and not self.roles
+
     def condition_met(self, circumstances: Circumstances) -> str | None:
         """None without a condition; otherwise yes, no, or unknown if the evidence cannot show it."""
         return self.condition_test.met(circumstances) if self.condition else None
@@ -230,6 +235,21 @@ def kept_by(source: str, target: str) -> tuple[KnownIssue, ...]:
         issue
         for issue in known()
         if target in issue.brokers and source in issue.brokers and not issue.condition_test.is_about_vendor
+    )
+
+
+@cache
+def refused_by(release: str) -> frozenset[int]:
+    """The APIs that brokers of a release have and refuse by default, whatever the library: previews."""
+    return frozenset(
+        issue.api_key
+        for issue in known()
+        if issue.library == ANY_LIBRARY
+        and issue.api_key is not None
+        and not (issue.condition or issue.versions)
+        and issue.verdict == BREAKS
+        and issue.when == AT_ONCE
+        and release in issue.brokers
     )
 
 

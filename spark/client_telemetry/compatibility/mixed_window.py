@@ -16,6 +16,7 @@ from client_telemetry.compatibility.verdict import (
     DEGRADES,
     INSUFFICIENT_EVIDENCE,
     LATENT,
+    NONE,
     OBSERVED,
     PRECEDENCE,
     ClientVerdict,
@@ -60,7 +61,10 @@ def judge_mixed_window(from_release: str, to_release: str, upgraded: ClientVerdi
 
     `upgraded` is the verdict of `judge` for the same pair; its evidence and confidence carry over.
     """
-    issue = _issue(from_release, to_release, upgraded.roles)
+    issue = _issue(from_release, to_release, upgraded.roles or roles.ROLES)
+    if issue and not upgraded.roles and upgraded.verdict != BREAKS:
+        who = f"What it does was not seen. If it is a {' or '.join(sorted(issue.roles)).replace('_', ' ')}: while brokers differ, "
+        return Outlook(INSUFFICIENT_EVIDENCE, NONE, f"{who}{issue.explanation}.", None)
     if issue and PRECEDENCE.index(issue.verdict) < PRECEDENCE.index(upgraded.verdict):
         return Outlook(issue.verdict, OBSERVED, f"While brokers differ, {issue.explanation}.", AT_ONCE)
     explanation = _explanation(from_release, to_release, upgraded)

@@ -10,7 +10,7 @@
 * For an API that the role needs but that was not seen, the declared range decides; without one it is unknown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from client_telemetry.compatibility import (
@@ -19,6 +19,7 @@ from client_telemetry.compatibility import (
     failures,
     fixes,
     inference,
+    known_issues,
     releases,
     roles,
     served,
@@ -57,7 +58,33 @@ def of(case: Case) -> list[Finding]:
             findings.append(_refused(case, key, refused[key]))
         else:
             findings.append(_unseen(case, key))
-    return [finding for finding in (_greeting(case), *findings) if finding]
+    return [finding for finding in (_greeting(case), *_of_unseen_roles(case), *findings) if finding]
+
+
+def _of_unseen_roles(case: Case) -> Iterator[Finding]:
+    """Findings for a client of known library about what it may do unseen: another role if none was seen (transactions,
+    another kind of group), and what its role can do without (idempotence). These requests work on the source, and the
+    target refuses them. What an administrator may call one day is left out: it is anything.
+    """
+    handled = case.tried.union(*(roles.needed_by(role, case.tried) for role in case.roles))
+    for role in case.seen_roles or roles.ROLES:
+        for key in roles.may_use(role, case.tried) - handled if role != roles.ADMIN else ():
+            if _would_be_refused(case, key):
+                handled |= {key}
+                who = f"if it is a {role.replace('_', ' ')} that needs {apis.name(key)}"
+                range_of_it = f"{case.identity.text if case.identity else 'it'} can use {apis.in_words(case.declared(key))}"
+                finding = _not_known(case, key, "was not seen")
+                yield replace(finding, explanation=f"{who}: {range_of_it}, and {_accepts(case, key)}")
+
+
+def _would_be_refused(case: Case, key: int) -> bool:
+    """Whether the known library works with this API where it was seen, and not on the target."""
+    declared, seen, target = case.declared(key), served.by(case.seen_on).get(key), case.target_api(key)
+    if declared is None or seen is None or not seen.works_with(declared):
+        return False
+    if key in known_issues.refused_by(case.seen_on):
+        return False
+    return target is None or key in known_issues.refused_by(case.target) or not target.works_with(declared)
 
 
 def _greeting(case: Case) -> Finding | None:
@@ -114,6 +141,8 @@ def _observed(case: Case, key: int) -> Finding | None:
             sent = apis.in_words(format_versions([use.version for use in uses]))
             why = f"was seen with {sent}; {case.target} offers higher ones, and refuses them"
             return _not_known(case, key, why)
+        if refused := _chooses_what_is_refused(case, key):
+            return _by_range(case, key, refused)
         return _finding(case, key, SAFE, OBSERVED, uses) if key in case.dropped else None
     if target is None:
         return _finding(case, key, BREAKS, OBSERVED, outside)
@@ -128,7 +157,7 @@ def _observed(case: Case, key: int) -> Finding | None:
     if not below and _is_advertised(target, outside):
         sent = apis.in_words(format_versions([use.version for use in outside]))
         return _not_known(case, key, f"was seen with {sent}; {case.target} advertises that, and refuses it")
-    if not below and case.asks_for_versions:
+    if not below and case.asks_for_versions and inference.every_candidate_works(case, key, target):
         finding = _finding(case, key, SAFE, INFERRED, uses)
         return replace(finding, explanation=f"{finding.explanation}, and it asks brokers for their versions")
     sent = apis.in_words(format_versions([use.version for use in uses]))
@@ -175,6 +204,17 @@ def _may_choose_what_is_refused(case: Case, key: int) -> bool:
         and target.advertised.max > target.served.max
         and not inference.takes_what_is_served(case, key)
     )
+
+
+def _chooses_what_is_refused(case: Case, key: int) -> Versions | None:
+    """The range of a known library that takes a higher version where brokers advertise one, and which the target then
+    refuses until a feature is finalized: @platformatic/kafka sent AddPartitionsToTxn 3 to brokers that ended there,
+    and sends 5 to 4.x (KIP-890, transaction.version 0).
+    """
+    target, declared = case.target_api(key), case.declared(key)
+    if target is None or declared is None or case.identity is None or case.identity.negotiates is not True:
+        return None
+    return declared if target.served.max < min(declared.max, target.advertised.max) else None
 
 
 def _unseen(case: Case, key: int) -> Finding | None:

@@ -139,6 +139,14 @@ def needed_by(role: str, used: Collection[int]) -> dict[int, Need]:
     return {key: need for key, need in needs()[role].items() if need.needed and key not in not_needed}
 
 
+def may_use(role: str, used: Collection[int]) -> frozenset[int]:
+    """The APIs without which a client in this role breaks if it uses them, given what it was seen to use: a member of a
+    classic group is in no other.
+    """
+    others = {_CONSUMER_GROUP_HEARTBEAT} if _CLASSIC_MEMBERSHIP & set(used) else set()
+    return frozenset(key for key, need in needs()[role].items() if need.without_it == BREAKS) - others
+
+
 def loss(key: int, client_roles: Collection[str], used: Collection[int] = ()) -> Need:
     """What a client in these roles suffers if an API that it uses is refused: the worst over its roles.
 

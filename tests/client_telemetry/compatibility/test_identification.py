@@ -61,7 +61,7 @@ def test_setting_up_a_connection_does_not_count_as_an_api():
 
 
 def test_the_default_client_id_names_a_library_that_can_have_sent_the_requests():
-    assert of({3: 1}, "consumer-1").text == "probably kafka-clients up to 2.3.1"
+    assert of({3: 1}, "consumer-1").text == "probably kafka-clients 0.10.0 to 2.3.1"
     assert of({3: 1}, "sarama").text == "probably sarama (any version since 1.17.0)"
     assert identification.of("nothing-known", {}, RELEASE) is None
 
@@ -101,7 +101,7 @@ def test_a_library_that_may_be_configured_not_to_ask_can_be_of_any_version():
         (
             {3: 0},
             (
-                "its only API has the version that kafka-rust and sarama use here",
+                "its only API has the version that kafka-rust, sarama and kafka-clients use here",
                 "ApiVersions, with which brod, franz-go, kafka-clients, kafkajs and librdkafka begin, was not seen; "
                 "before a SASL login it does not show",
             ),

@@ -104,6 +104,12 @@ def test_transactions_fail_while_a_roll_to_4_2_0_goes_on():
     assert also.verdict == "breaks" and "Also, while brokers differ" in also.explanation
 
 
+def test_a_client_whose_role_was_not_seen_may_write_in_transactions_while_brokers_differ():
+    unseen = mixed("ApiVersions:3 Metadata:12", "3.9.1", "4.2.0", "apache-kafka-java", "3.9.1")
+    assert unseen.verdict == "insufficient_evidence" and "WriteTxnMarkers" in unseen.explanation
+    assert mixed("ApiVersions:3 Metadata:12 Fetch:17x90 ListOffsets:9", "3.9.1", "4.2.0").verdict == "safe"
+
+
 def test_transactions_fail_while_a_roll_from_before_3_6_to_3_6_goes_on():
     """KAFKA-16692: brokers 3.6.0 to 3.7.0 verify transactions at coordinators that do not know such a request."""
     transactional = "Produce:9 InitProducerId:4 AddPartitionsToTxn:3 EndTxn:3"

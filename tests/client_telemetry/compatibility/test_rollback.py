@@ -56,10 +56,13 @@ def test_trouble_that_a_client_has_today_comes_back():
 
 
 def test_without_any_request_the_declared_ranges_decide():
-    known = back("", "3.9.1", "4.0.1", "apache-kafka-java", "4.1.1")
+    known = back("", "3.9.1", "4.0.1", "apache-kafka-java", "3.6.1")
     assert (known.verdict, known.confidence) == ("safe", "declared")
-    unsupported = back("", "2.0.1", "4.0.1", "apache-kafka-java", "4.1.1")
+    unsupported = back("", "2.0.1", "3.9.1", "apache-kafka-java", "4.1.1")
     assert unsupported.verdict == "unsupported"
+    of_new_groups = back("", "3.9.1", "4.0.1", "apache-kafka-java", "4.1.1")
+    assert of_new_groups.verdict == "insufficient_evidence"
+    assert "ConsumerGroupHeartbeat" in of_new_groups.explanation
     unknown = back("ApiVersions:0", "3.9.1", "4.0.1")
     assert (unknown.verdict, unknown.confidence) == ("insufficient_evidence", "none")
 

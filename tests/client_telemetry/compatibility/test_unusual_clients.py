@@ -61,8 +61,8 @@ def test_watching_a_check_that_only_asks_for_versions_settles_nothing(versions):
     assert "watch it" not in missing and "only checks that brokers answer, nothing changes" in missing
     assert "ask its owner" in missing
     # Brokers before 3.9 answer version 4 with an error, which a library has to understand.
-    (on_the_way_back,) = verdict("ApiVersions:4", "3.9.1", "3.8.1").missing or ("",)
-    assert "nothing changes" not in on_the_way_back
+    on_the_way_back = verdict("ApiVersions:4", "3.9.1", "3.8.1").missing
+    assert "nothing changes" not in " ".join(on_the_way_back)
     (asks_more,) = verdict("ApiVersions:0 Metadata:1").missing
     assert "watch it longer" in asks_more
 
