@@ -9,8 +9,8 @@ clusters continue), the log of *summary* says where, why and what to do; then cl
 from datetime import UTC, datetime
 
 from airflow.sdk import CronDataIntervalTimetable, Param, dag, result, task, task_group
-from include.clusters import NAMES, read_clusters
-from include.daily_summary import conclude, stages_of
+from include.clusters import NAMES
+from include.daily_summary import chosen_clusters, conclude, stages_of
 from include.run_day import COLLECT, DAYS, OPTIONAL_DAY, PAGE, REVIEW, RULES, day_of
 from include.spark_stage import DEFAULT_ARGS, RUN_TIMEOUT, SparkStage
 
@@ -33,8 +33,8 @@ from include.spark_stage import DEFAULT_ARGS, RUN_TIMEOUT, SparkStage
 )
 def client_telemetry_daily():
     @task
-    def clusters(params):
-        return read_clusters().chosen(params["clusters"])
+    def clusters(ti, params):
+        return chosen_clusters(ti, params["clusters"])
 
     @task_group
     def cluster(name):

@@ -25,7 +25,7 @@ def main() -> int:
         if summary is None:
             print(f"The log of the run is {log}.", file=console)
             return 1
-        print("\n".join(summary_lines(summary)), file=console)
+        print("\n".join(line for _, line in summary_lines(summary)), file=console)
         return 0
 
 

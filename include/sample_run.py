@@ -35,7 +35,7 @@ def main() -> int:
         dags = DagBag(dag_folder=str(CHECKOUT / "dags")).dags
         summary = run_dag(dags["client_telemetry_daily"], DAY, "summary", console)
         if summary is not None:
-            print("\n".join(summary_lines(summary)), file=console)
+            print("\n".join(line for _, line in summary_lines(summary)), file=console)
             print(totals(summary), file=console)
             answer = run_dag(dags["broker_upgrade_impact"], QUESTION, "publish", console)
             if answer is not None:

@@ -241,6 +241,8 @@ class SparkStage(SparkSubmitOperator):
         report = _read(report_file)
         if broke is None and report.get("status") == "ok":
             self.log.info("%s: %s", name, report["message"])
+            for warning in report["warnings"]:
+                self.log.warning("%s: %s", name, warning)
             return report
         raise self._failure(name, report, broke, process.returncode if process else None)
 

@@ -1,6 +1,8 @@
 """The web application: routes, who may see them, and the headers that every answer carries."""
 
+import json
 import os
+import shlex
 from functools import cache
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -222,9 +224,17 @@ def check_page(request: Request, files: Files, cluster: str, report: str) -> Res
 
 @app.get("/quality/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
 def quality(request: Request, files: Files, cluster: str, day: str) -> Response:
-    checks = files.document(FLEET, cluster, day, "quality.json")["checks"]
+    document = files.document(FLEET, cluster, day, "quality.json")
+    conf = json.dumps({"day": day, "clusters": [cluster]})
     return _html(
-        request, "quality.html", title=f"Quality of {cluster}, {day}", cluster=cluster, day=day, checks=checks
+        request,
+        "quality.html",
+        title=f"Quality of {cluster}, {day}",
+        cluster=cluster,
+        day=day,
+        checks=document["checks"],
+        lost=document.get("lost", {"sentence": "", "damaged": []}),  # older pages did not say
+        command=f"airflow dags trigger {DAILY} --conf {shlex.quote(conf)}",
     )
 
 

@@ -19,6 +19,8 @@ DAG_IDS = {
     "broker_upgrade_review",
     "telemetry_subscription_check",
 }
+_RANKS = {"failed": 0, "lost_data": 1}
+"""Of the status of a cluster: what needs somebody comes first."""
 LONGEST = 1000
 """Characters that Airflow keeps of a note."""
 
@@ -54,7 +56,7 @@ def _write(session: Session, dag_run: DagRun) -> None:
 
 
 def note(results: Iterable[Any]) -> str:
-    """From the results of a run's unmapped tasks: of a daily run a line per cluster, those that failed first; of a
+    """From the results of a run's unmapped tasks: of a daily run a line per cluster, those that failed first, then those that lost data; of a
     question the reason of its failure, or the sentence of the task that came last.
 
     >>> note([{"message": "impact: 12 clients"}, {"sentence": "breaks 2 of 3"}])
@@ -65,7 +67,9 @@ def note(results: Iterable[Any]) -> str:
         if not isinstance(result, dict):
             continue
         if "clusters" in result:
-            clusters = sorted(result["clusters"].items(), key=lambda item: item[1]["status"] != "failed")
+            clusters = sorted(
+                result["clusters"].items(), key=lambda item: _RANKS.get(item[1]["status"], len(_RANKS))
+            )
             text = f"{result['day']}\n\n" + "\n\n".join(_line(*item) for item in clusters)
         text = result.get("failure") or result.get("sentence") or text
     return text if len(text) <= LONGEST else text[: LONGEST - 2] + " …"
@@ -74,7 +78,8 @@ def note(results: Iterable[Any]) -> str:
 def _line(name: str, cluster: dict[str, Any]) -> str:
     if cluster["status"] == "failed":
         return f"FAILED {cluster['message']}"
-    return f"{name}: {cluster.get('sentence') or 'nothing to do'}"
+    lost = f"DATA LOST: {cluster['lost']}. " if cluster.get("lost") else ""
+    return f"{name}: {lost}{cluster.get('sentence') or 'nothing to do'}"
 
 
 @event.listens_for(TaskInstance, "before_insert")

@@ -1,6 +1,11 @@
-import pytest
+import logging
 
-from include.daily_summary import ClustersFailed, conclude, daily_summary, summary_lines
+import pytest
+from telemetry_pages.run_notes import note
+
+from include.clusters import ClustersFileError
+from include.daily_summary import ClustersFailed, chosen_clusters, conclude, daily_summary, summary_lines
+from include.spark_stage import FAILURE_KEY
 
 STAGES = ("collect", "decode", "sessionize", "profile", "publish")
 
@@ -44,8 +49,11 @@ def test_every_cluster_shows_the_counts_and_warnings_of_its_stages():
         "page": None,
         "sentence": None,
         "reviews": [],
+        "lost": "",
     }
-    assert "    decode: rows read 1" in summary_lines(summary)
+    lines = {line: level for level, line in summary_lines(summary)}
+    assert lines["    decode: rows read 1"] == logging.INFO
+    assert lines["    warning: decode!"] == logging.WARNING
 
 
 def test_a_failed_cluster_fails_the_run_with_its_reason_and_keeps_the_summary():
@@ -62,11 +70,41 @@ def test_a_failed_cluster_fails_the_run_with_its_reason_and_keeps_the_summary():
     assert ti.pushed["return_value"]["clusters"]["east"]["status"] == "ok"
 
 
+def test_lost_data_has_a_rank_of_its_own():
+    lost = "2026-11-21: 3 of 14 objects damaged, 714 of 3,163 pushes not read"
+    reports = _reports(0)
+    reports["cluster.decode", 0, "return_value"]["lost"] = lost
+    summary = conclude(_ti(reports, _reports(1)), "2026-11-21", STAGES)
+    assert {name: (c["status"], c["lost"]) for name, c in summary["clusters"].items()} == {
+        "east": ("lost_data", lost),
+        "west": ("ok", ""),
+    }
+    assert (logging.WARNING, f"    data lost: {lost}") in summary_lines(summary)
+    summary["clusters"]["north"] = {"status": "failed", "message": "north: decode: no space left."}
+    assert note([summary]).split("\n\n") == [
+        "2026-11-21",
+        "FAILED north: decode: no space left.",
+        f"east: DATA LOST: {lost}. nothing to do",
+        "west: nothing to do",
+    ]
+
+
+def test_a_run_that_fails_before_its_first_stage_says_why_in_its_note(clusters_file):
+    clusters_file("lake: [")
+    ti = TaskInstance({})
+    with pytest.raises(ClustersFileError):
+        chosen_clusters(ti, [])
+    summary = TaskInstance({("clusters", None, FAILURE_KEY): ti.pushed[FAILURE_KEY]})
+    with pytest.raises(ClustersFailed, match="cannot be read as YAML"):
+        conclude(summary, "2026-11-21", STAGES)
+    assert "cannot be read as YAML" in note([summary.pushed["return_value"]])
+
+
 def test_a_task_that_was_killed_is_a_failure_too():
     ti = _ti(_reports(0), _reports(1, STAGES[:-1]))
     summary = daily_summary(ti, "2026-11-21", ["east", "west"], STAGES)
     assert summary["clusters"]["west"]["message"] == "west: publish was stopped before it could say why."
-    assert summary_lines(summary)[-1].startswith("FAILED west: publish was stopped")
+    assert summary_lines(summary)[-1][1].startswith("FAILED west: publish was stopped")
 
 
 def test_no_cluster_at_all_is_a_failure():

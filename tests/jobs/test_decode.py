@@ -138,6 +138,19 @@ def test_odd_objects_lose_nothing_and_say_why(pipeline, tmp_path):
     assert result["counts"]["undecodable"] == len(kept)
 
 
+def test_what_could_not_be_read_is_said_with_a_number_and_an_example(pipeline):
+    started = {"broker_started_at": NOON, "broker_software_version": "3.9.1"}
+    with DumpWriter(pipeline.raw, CLUSTER, 1, INCARNATION, **started) as out:
+        for second in range(4):
+            out.append_push(push(NOON + dt.timedelta(seconds=second)))
+    (path,) = pipeline.raw.rglob("dataset=client_pushes/**/*.zst")
+    path.write_bytes(b"")
+    result = decode_day(pipeline)
+    assert result["lost"] == f"{DAY}: 1 of 2 objects damaged, 4 of 4 pushes not read"
+    (warning,) = (each for each in result["warnings"] if "not read" in each)
+    assert f"such as {path.relative_to(pipeline.raw)}" in warning
+
+
 def test_a_manifest_that_cannot_be_read_goes_to_quarantine_with_its_bytes(decoded):
     (row,) = decoded.rows(UNDECODABLE_RECORDS, broker_id=BAD_MANIFEST)
     assert (row["dataset"], row["error_class"], row["bytes"]) == ("manifests", "BadManifest", b"{not json")

@@ -41,10 +41,11 @@ from client_telemetry.pipeline.stage import (
 from client_telemetry.raw.location import RawLocation
 from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES, quarantine_row
+from client_telemetry.reports.lost_data import lost_data
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
-from client_telemetry.tables.rows import RawObjectRow
+from client_telemetry.tables.rows import BrokerHourRow, RawObjectRow
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 SUITES = (
@@ -125,7 +126,23 @@ def decode(stage: Stage) -> Outcome:
         f"{counts['event_rows']} connection events, {counts['duplicates']} duplicates, "
         f"{counts['undecodable']} quarantined, from {counts['records']} records"
     )
-    return Outcome(message, counts)
+    return Outcome(message, counts, {"lost": _lost(stage, closed, hours)})
+
+
+def _lost(stage: Stage, objects: list[RawObjectRow], hours: list[BrokerHourRow]) -> str:
+    """What could not be read, by day, which the run and its pages say; empty if nothing was lost. One warning for each day."""
+    sentences = []
+    for day in stage.arguments.days:
+        lost = lost_data(
+            [row for row in objects if row["dt"] == day], [row for row in hours if row["dt"] == day]
+        )
+        if lost.sentence:
+            sentences.append(f"{day}: {lost.sentence}")
+            example = f", such as {lost.damaged[0].object_key}" if lost.damaged else ""
+            stage.warnings.append(
+                f"{day}: {lost.sentence}{example}: the quality page of the day lists the objects"
+            )
+    return "; ".join(sentences)
 
 
 def _decode_all(

@@ -48,6 +48,7 @@ from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.raw_objects import RAW_OBJECTS
 from client_telemetry.tables.rows import BrokerRow, QualityResultRow
 from client_telemetry.tables.table import Row, Table
 
@@ -61,6 +62,7 @@ READ = (
     CLIENT_METRICS,
     CLIENT_PUSHES,
     CONNECTION_EVENTS,
+    RAW_OBJECTS,
 )
 
 
@@ -127,6 +129,7 @@ def _publish_day(
         ),
         refused_pushes=_rows(refused_pushes(pushes)),
         never_pushed=_rows(never_pushed),
+        object_rows=rows(RAW_OBJECTS),
         cluster_id=stage.cluster,
         cluster_name=args.cluster_name,
         snapshots={table.name: snapshots[table.name] for table in READ},

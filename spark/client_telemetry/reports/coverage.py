@@ -11,6 +11,7 @@ from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 COMPLETENESS = {
     "complete": "seen completely",
     "no_manifest": "no manifest: no data",
+    "no_manifest_but_records": "no manifest: records were read, but whether all of them is not known",
     "bad_manifest": "the manifest cannot be read",
     "missing_objects": "raw objects are missing",
     "sequence_gap": "records are missing",
@@ -19,7 +20,8 @@ COMPLETENESS = {
     "registry_not_watching": "connections were observed for only part of the hour, or not at all",
     "registry_incomplete": "the broker counted connections or requests that the plugin did not see",
 }
-"""The vocabulary of `broker_hours.completeness` in a reader's words."""
+"""The vocabulary of `broker_hours.completeness` in a reader's words, which tells an hour without a manifest and without
+objects from one with objects."""
 
 HOUR = timedelta(hours=1)
 NOTHING = ("no_manifest",)
@@ -43,7 +45,7 @@ def coverage(
         end = max(first, min(end, _hour_end(evidence_until)))
     rows = list(hour_rows)
     known: dict[tuple[int, datetime], tuple[str, ...]] = {
-        (row["broker_id"], _hour(row)): tuple(row["completeness"]) for row in rows
+        (row["broker_id"], _hour(row)): _completeness(row) for row in rows
     }
     brokers = tuple(
         sorted(
@@ -293,6 +295,11 @@ def _runs(
         else:
             runs.append(CoverageRun(broker_id, hour, hour + HOUR, completeness))
     return runs
+
+
+def _completeness(row: BrokerHourRow) -> tuple[str, ...]:
+    with_objects = {"no_manifest": "no_manifest_but_records"} if row.get("objects") else {}
+    return tuple(with_objects.get(word, word) for word in row["completeness"])
 
 
 def _incarnation(row: BrokerRow) -> BrokerIncarnation:

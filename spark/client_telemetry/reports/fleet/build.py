@@ -17,9 +17,10 @@ from client_telemetry.reports.fleet.model import (
     QualityCheck,
 )
 from client_telemetry.reports.fleet.sentence import sentence
+from client_telemetry.reports.lost_data import lost_data
 from client_telemetry.reports.quality import quality_warnings
 from client_telemetry.subscriptions.instances import kafka_uuid
-from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, ClientRow, QualityResultRow
+from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, ClientRow, QualityResultRow, RawObjectRow
 
 COUNTS = {
     "applications": "what an owner would call one program: one or more of these clients (docs/clients.md)",
@@ -63,6 +64,7 @@ def build_fleet_day(
     of_streams: Iterable[Mapping[str, Any]] = (),
     refused_pushes: Iterable[Mapping[str, Any]] = (),
     never_pushed: Iterable[Mapping[str, Any]] = (),
+    object_rows: Iterable[RawObjectRow] = (),
     cluster_id: str,
     cluster_name: str | None = None,
     snapshots: Mapping[str, int] | None = None,
@@ -72,7 +74,7 @@ def build_fleet_day(
 ) -> FleetDay:
     """The fleet of one day. Rows are as read from `clients`, `broker_hours`, `brokers` and `quality_results` (the last
     result of each expectation) of the day, times with their zone. `instances`: see client_metrics.py;
-    `asked_without_push`: see software.fleet_clients. `with_application_metrics`, `of_streams`: see applications.py. `refused_pushes`: see refused.py. `never_pushed`: rows of publish/fleet_instances.given_instances. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
+    `asked_without_push`: see software.fleet_clients. `with_application_metrics`, `of_streams`: see applications.py. `refused_pushes`: see refused.py. `object_rows`: rows of `raw_objects` of the day. `never_pushed`: rows of publish/fleet_instances.given_instances. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
     release = _oldest_release(broker_rows)
     clients = software.fleet_clients(client_rows, asked_without_push, release)
     seen = coverage(day, day, None, hour_rows, broker_rows)
@@ -116,6 +118,7 @@ def build_fleet_day(
         coverage=seen,
         quality=_quality(quality_rows),
         quality_warnings=quality_warnings(quality_rows),
+        lost=lost_data(object_rows, hour_rows),
         snapshots=dict(sorted((snapshots or {}).items())),
         knowledge_version=knowledge_version,
         code_version=code_version,

@@ -58,7 +58,9 @@ def files(fleet: FleetDay) -> dict[str, str]:
         PAGE: fleet_page(fleet),
         "fleet.json": _json(fleet),
         "day.json": _json(_summary(fleet)),
-        "quality.json": _json({"schema_version": fleet.schema_version, "checks": _checks(fleet)}),
+        "quality.json": _json(
+            {"schema_version": fleet.schema_version, "checks": _checks(fleet), "lost": fleet.lost}
+        ),
         "software.csv": _software_csv(fleet),
         "clients.csv": _csv(fleet, FleetClient, map(_in_words, fleet.clients)),
         "deprecated.csv": _csv(fleet, DeprecatedVersion, fleet.deprecated),
@@ -83,6 +85,7 @@ def _summary(fleet: FleetDay) -> dict[str, Any]:
         "created_at": fleet.created_at,
         "sentence": fleet.sentence,
         "counts": fleet.counts,
+        "lost": fleet.lost.sentence,
         "oldest_release": fleet.compared_with_release,
         "releases": coverage.cluster_states[-1].releases if coverage.cluster_states else (),
         "coverage": {

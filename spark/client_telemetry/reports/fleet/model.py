@@ -6,6 +6,7 @@ from datetime import date, datetime
 
 from client_telemetry.reports.evidence import Coverage, QualityWarning, RelatedClient
 from client_telemetry.reports.fleet.day_curves import FleetCurves
+from client_telemetry.reports.lost_data import LostData
 
 SCHEMA_VERSION = 1
 """Of fleet.json. Goes up when a field is removed, renamed or changes its meaning."""
@@ -351,6 +352,7 @@ class FleetDay:
     coverage: Coverage
     quality: tuple[QualityCheck, ...]
     quality_warnings: tuple[QualityWarning, ...]
+    lost: LostData
     snapshots: dict[str, int]
     knowledge_version: str
     code_version: str

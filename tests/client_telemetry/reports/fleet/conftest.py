@@ -109,6 +109,8 @@ def hour(hour: int, requests: list | None = None, broker_id: int = 1) -> dict:
         "dt": DAY,
         "broker_id": broker_id,
         "hour": hour,
+        "pushes_expected": None,
+        "connection_events_expected": None,
         "completeness": ["complete"],
         "incarnations": ["00112233445566778899aabbccddeeff"],
         "registry_mode": "continuous",
