@@ -51,7 +51,7 @@ def broker_upgrade_impact():
     own = ["scram_users", "knowledge", "hosts"]
     common = {"cluster": cluster, "starts_spark": True}
     impact = SparkStage(task_id="impact", **common, locations=own, arguments=report | question)
-    shown = {"locations": ["publish", "hosts"], "page": "answered"}
+    shown = {"locations": ["publish", "owners", "hosts"], "page": "answered"}
     publish = SparkStage(task_id="publish", **common, arguments=report | pack, **shown)
     impact >> publish
     publish.returns_dag_result = True

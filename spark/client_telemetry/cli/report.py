@@ -307,7 +307,7 @@ def _run_stages(
             f"--publish={args.out / 'published'}",
             *([f"--cluster-name={args.name}"] if args.name else []),
             *(["--deprecated-only"] if deprecated_only else []),
-            *_options(args, "hosts", "planned_for", "asked_by"),
+            *_options(args, "hosts", "owners", "planned_for", "asked_by"),
         ],
     }
     with local_spark(SPARK_SETTINGS):

@@ -5,12 +5,13 @@ gone. Needs no Spark session.
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from client_telemetry.compatibility.arguments import day
 from client_telemetry.identity import kip511
 from client_telemetry.identity.hosts import NO_HOSTS, host_names
+from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.lake.commits import SnapshotGone
 from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
@@ -22,10 +23,17 @@ from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.publish import publish as write_report
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
-from client_telemetry.tables.rows import QualityResultRow, UpgradeReportRow
+from client_telemetry.tables.rows import (
+    BrokerRow,
+    ClientConnectionRow,
+    ConnectionEventRow,
+    QualityResultRow,
+    UpgradeReportRow,
+)
 from client_telemetry.tables.table import Row, Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
@@ -43,31 +51,38 @@ def publish(stage: Stage) -> Outcome:
     question = reports[0]
 
     days = _days(question)
+    owner_rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     hosts = read_text_file(args.hosts, "host names", host_names) if args.hosts else NO_HOSTS
 
     def of_the_days(table: Table[Row], columns: Sequence[str] = (), **equal: object) -> list[Row]:
         return as_read(stage, table, question["snapshots"][table.name], columns, dt=days, **equal)
 
+    def connections_from(addresses: Sequence[str]) -> Iterable[ClientConnectionRow]:
+        return lake.each_row(
+            CLIENT_CONNECTIONS,
+            None,
+            failed_logins.CONNECTION_COLUMNS,
+            cluster_id=stage.cluster,
+            dt=days,
+            client_address=list(addresses),
+        )
+
     with collector_paused():
+        brokers = of_the_days(BROKERS)
         report = build_report(
             question,
             lake.each_row(UPGRADE_VERDICTS, **where),
             lake.each_row(UPGRADE_FINDINGS, **where),
             of_the_days(BROKER_HOURS),
-            of_the_days(BROKERS),
+            brokers,
             _latest_results(stage, question),
             profile_rows=of_the_days(CLIENTS, client_profiles.COLUMNS),
             use_rows=of_the_days(
                 CLIENTS, client_profiles.USE_COLUMNS, client_software_name=list(kip511.NOT_DECLARED)
             ),
-            login_rows=lake.each_row(
-                CONNECTION_EVENTS,
-                None,
-                failed_logins.COLUMNS,
-                cluster_id=stage.cluster,
-                dt=days,
-                kind="authentication_failed",
-            ),
+            login_rows=_failed_logins(stage, brokers, days),
+            connections_from=connections_from,
+            owner_rules=owner_rules,
             hosts=hosts,
             cluster_name=args.cluster_name,
             asked_by=args.asked_by,
@@ -80,6 +95,22 @@ def publish(stage: Stage) -> Outcome:
     counts = dict(report.counts)
     details: dict[str, object] = {"report": page, "sentence": report.sentence, "verdicts": counts}
     return Outcome(f"publish: {report.sentence}\n{page}", counts, details)
+
+
+def _failed_logins(
+    stage: Stage, brokers: Sequence[BrokerRow], days: Sequence[dt.date]
+) -> Iterable[ConnectionEventRow]:
+    """Not looked for if every broker reports that there were none: the events of the days are many."""
+    if brokers and all(broker["failed_logins"] == 0 for broker in brokers):
+        return ()
+    return stage.lake.each_row(
+        CONNECTION_EVENTS,
+        None,
+        failed_logins.COLUMNS,
+        cluster_id=stage.cluster,
+        dt=days,
+        kind="authentication_failed",
+    )
 
 
 def as_read(
@@ -122,6 +153,9 @@ def main(argv: list[str] | None = None) -> int:
         "--publish", required=True, help="folder or file:// URL in which upgrade_impact/... is written"
     )
     arguments.add_argument("--cluster-name", help="display name of the cluster")
+    arguments.add_argument(
+        "--owners", help="file of owner rules, for addresses of which only failed logins are known"
+    )
     arguments.add_argument("--hosts", help="file of addresses and host names, in the form of /etc/hosts")
     arguments.add_argument(
         "--asked-by", help="contact for owners' answers: a team, e-mail address or channel"

@@ -1,7 +1,7 @@
 """From rows of the tables to the report's model. All numbers of a report come from here."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import fields
 from datetime import date, datetime
 from typing import Any, TypeVar
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.identity.kip511 import declared
+from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.coverage import coverage, hour_sentences, traffic_seen, watched_sentences
 from client_telemetry.reports.evidence import Coverage
@@ -85,6 +86,8 @@ def build_report(
     profile_rows: Iterable[ClientRow] = (),
     use_rows: Iterable[ClientRow] = (),
     login_rows: Iterable[ConnectionEventRow] = (),
+    connections_from: failed_logins.ConnectionsFrom = lambda addresses: (),
+    owner_rules: Sequence[OwnerRule] = (),
     hosts: HostNames = NO_HOSTS,
     cluster_name: str | None = None,
     asked_by: str | None = None,
@@ -94,7 +97,7 @@ def build_report(
     """The report of one question. Arguments are rows as read from the tables, times with their zone:
     `question` of `upgrade_reports`; the others of `upgrade_verdicts`, `upgrade_findings`, `broker_hours`,
     `brokers` and `quality_results` (all rows; those that are no failed warning are passed over).
-    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `login_rows`: see failed_logins.py. `hosts`: names of
+    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `login_rows`, `connections_from`, `owner_rules`: see failed_logins.py. `hosts`: names of
     addresses. `asked_by`: whom owners answer to; `planned_for`: when the brokers are to change. `deprecated_only`: the
     evidence is a log of deprecated requests. `cluster_name` is what people call the cluster; its id, if nothing else.
 
@@ -136,6 +139,8 @@ def build_report(
         (row for row in login_rows if not asked.evidence_until or row["observed_at"] <= asked.evidence_until),
         clients,
         hosts,
+        connections_from,
+        owner_rules,
     )
     if locked_out := failed_logins.sentence(logins):
         phrases = (*phrases, Phrase(f" {locked_out}"))
@@ -164,7 +169,7 @@ def build_report(
         planned_for=planned_for,
         sections=sections(programs),
         changes=to_make,
-        owners=_owners(programs, to_make),
+        owners=_owners(programs, to_make, {login.owner for login in logins}),
         software=_software(clients),
         applications=programs,
         clients=clients,
@@ -251,7 +256,9 @@ def _evidence(
     return (*sentences, *hour_sentences(seen, asked.evidence_from, last_evidence), *watched_sentences(seen))
 
 
-def _owners(programs: Sequence[Application], to_make: Sequence[Change]) -> tuple[OwnerStake, ...]:
+def _owners(
+    programs: Sequence[Application], to_make: Sequence[Change], with_failed_logins: Collection[str | None]
+) -> tuple[OwnerStake, ...]:
     """Most at stake first: by applications that break at once, later, that lack evidence, degrade."""
     stakes = []
     concerned: dict[str | None, list[Change]] = {}
@@ -262,7 +269,7 @@ def _owners(programs: Sequence[Application], to_make: Sequence[Change]) -> tuple
         fix, freed = first_of(concerned.get(owner, ()), owner)
         contact = next((each.owner_contact for each in theirs if each.owner_contact), None)
         folder = NO_OWNER_FOLDER if owner is None else folder_name(owner)
-        has_pack = any(map(needs_work, theirs))
+        has_pack = any(map(needs_work, theirs)) or (owner is not None and owner in with_failed_logins)
         clients = sum(len(each.clients) for each in theirs)
         so_far = sum(each.safe_so_far for each in theirs)
         numbers = (len(theirs), clients, counts(theirs), so_far)

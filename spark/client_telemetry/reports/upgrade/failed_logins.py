@@ -1,10 +1,12 @@
 """Who cannot log in today: logins that brokers refused. Which application it is, a broker does not know."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from client_telemetry.identity.hosts import HostNames
+from client_telemetry.identity.owners import OwnerRule, first_match
+from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import ClientVerdict, FailedLogin
 
@@ -19,20 +21,38 @@ COLUMNS = (
 """Of `connection_events` of the kind authentication_failed."""
 
 
+CONNECTION_COLUMNS = (*CLIENT_KEY, "client_address")
+"""Of `client_connections`."""
+
+ConnectionsFrom = Callable[[Sequence[str]], Iterable[Any]]
+"""Addresses -> CONNECTION_COLUMNS of the connections from there."""
+
+
 def failed_logins(
-    rows: Iterable[Any], clients: Sequence[ClientVerdict], hosts: HostNames
+    rows: Iterable[Any],
+    clients: Sequence[ClientVerdict],
+    hosts: HostNames,
+    connections_from: ConnectionsFrom = lambda addresses: (),
+    owner_rules: Sequence[OwnerRule] = (),
 ) -> tuple[FailedLogin, ...]:
-    """By address, principal, mechanism and reason, most frequent first. `rows`: COLUMNS. They may be many: none is kept."""
+    """By address, principal, mechanism and reason, most frequent first. `rows`: COLUMNS. They may be many: none is kept.
+    `owner_rules`: for addresses from which no client was seen; a failed login has no client id and no group.
+    """
     found: dict[tuple[str | None, ...], tuple[int, datetime, datetime]] = {}
     for row in rows:
         key = (row["client_address"], row["principal"] or None, row["sasl_mechanism"], row["failure_reason"])
         at = row["observed_at"]
         count, first, last = found.get(key, (0, at, at))
         found[key] = count + (row["connections"] or 1), min(first, at), max(last, at)
-    owners: dict[str, set[str | None]] = {}
-    for client in clients:
-        for address in client.address_sample:
-            owners.setdefault(address, set()).add(client.owner)
+    owners = _owners_by_address({key[0] for key in found if key[0]}, clients, connections_from)
+
+    def owner_of(address: str | None, principal: str | None) -> str | None:
+        of_clients = owners.get(address or "")
+        if of_clients:
+            return next(iter(of_clients)) if len(of_clients) == 1 else None
+        rule = first_match(owner_rules, principal, None, (), [address] if address else [])
+        return rule.owner if rule else None
+
     logins = [
         FailedLogin(
             client_address=address,
@@ -43,16 +63,29 @@ def failed_logins(
             count=count,
             first_at=first,
             last_at=last,
-            owner=next(iter(of_address))
-            if len(of_address := owners.get(address or "", set())) == 1
-            else None,
-            has_other_clients=bool(of_address),
+            owner=owner_of(address, principal),
+            has_other_clients=bool(owners.get(address or "")),
         )
         for (address, principal, mechanism, reason), (count, first, last) in found.items()
     ]
     return tuple(
         sorted(logins, key=lambda login: (-login.count, login.client_address or "", login.reason or ""))
     )
+
+
+def _owners_by_address(
+    addresses: set[str], clients: Sequence[ClientVerdict], connections_from: ConnectionsFrom
+) -> dict[str, set[str | None]]:
+    """Owners of the clients that were seen from each address; a client's row names only a few of its addresses."""
+    by_client = {tuple(getattr(client, name) for name in CLIENT_KEY): client.owner for client in clients}
+    owners: dict[str, set[str | None]] = {}
+    for client in clients:
+        for address in addresses.intersection(client.address_sample):
+            owners.setdefault(address, set()).add(client.owner)
+    for row in connections_from(sorted(addresses)) if addresses else ():
+        if client_key(row) in by_client:
+            owners.setdefault(row["client_address"], set()).add(by_client[client_key(row)])
+    return owners
 
 
 def sentence(logins: Sequence[FailedLogin]) -> str | None:

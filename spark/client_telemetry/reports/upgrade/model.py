@@ -468,7 +468,7 @@ class FailedLogin:
     first_at: datetime
     last_at: datetime
     owner: str | None
-    """Of all clients that were seen from the address, if it is one."""
+    """Of all clients that were seen from the address, if it is one; without such clients, by the owner rules."""
     has_other_clients: bool
     """Whether clients that do log in were seen from the address."""
 

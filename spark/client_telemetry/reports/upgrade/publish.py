@@ -12,7 +12,7 @@ from client_telemetry.reports.upgrade.document import report_json
 from client_telemetry.reports.upgrade.model import Question, UpgradeReport
 from client_telemetry.reports.upgrade.page import report_page, with_links
 from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv
-from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.ticket import failed_logins_ticket, owner_ticket, report_ticket
 
 PAGE = "index.html"
 
@@ -114,6 +114,10 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
             continue
         result[f"owners/{stake.folder}/report.md"] = owner_ticket(report, stake)
         result[f"owners/{stake.folder}/clients.csv"] = clients_csv(of_owners[stake.owner])
+    with_clients = {stake.owner for stake in report.owners}
+    for owner in dict.fromkeys(login.owner for login in report.failed_logins):
+        if owner is not None and owner not in with_clients:
+            result[f"owners/{folder_name(owner)}/report.md"] = failed_logins_ticket(report, owner)
     return result
 
 

@@ -187,6 +187,28 @@ def _owner_ticket(
     return "\n".join(lines)
 
 
+def failed_logins_ticket(report: UpgradeReport, owner: str) -> str:
+    """For an owner of whom nothing was seen but failed logins."""
+    question = report.question
+    logins = [login for login in report.failed_logins if login.owner == owner]
+    lines = [
+        f"# Clients of {prose(owner)} cannot log in to {code(question.cluster_name)}",
+        "",
+        f"- **From:** {prose(report.asked_by) if report.asked_by else ASKER}",
+        f"- **Date:** {question.created_at:%Y-%m-%d}",
+        "",
+        "No client of yours was seen to work in the days of the report, so what the upgrade to "
+        f"{question.to_release} means for you is not known.",
+        "",
+        *_failed_logins(logins, len(logins)),
+        "## Evidence",
+        "",
+        f"- Report {code(question.report_id)}, {minute(question.created_at)}. Times are in UTC.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def _on_other_releases(broken: Sequence[Application]) -> list[str]:
     """Where applications do not break, of the releases near the one that was asked about."""
     better = [each for each in target_differences(broken) if not each.there.startswith("breaks")]
