@@ -275,7 +275,7 @@ $(STAMPS)/compiled: $(shell grep -l '^@compiled' -r spark/client_telemetry --inc
 	@touch $@
 
 PYSPARK = $$($(BIN)/python -c "import pyspark; print(pyspark.__path__[0])")
-$(STAMPS)/spark: spark/conf/spark-defaults.conf.in spark/conf/log4j2.properties $(STAMPS)/venv
+$(STAMPS)/spark: spark/client_telemetry/pipeline/spark-defaults.conf.in spark/conf/log4j2.properties $(STAMPS)/venv
 	@mkdir -p var/spark $(@D)
 	@sed "s|@CHECKOUT@|$(CURDIR)|g; s|@SPARK_HOME@|$(PYSPARK)|" $< > var/spark/spark-defaults.conf
 	@cp spark/conf/log4j2.properties var/spark/

@@ -1,6 +1,8 @@
 """The wheel on a bare machine: a new environment with nothing but Python and the wheel."""
 
 import csv
+import json
+import shutil
 import subprocess
 import sys
 import venv
@@ -11,6 +13,9 @@ from resource import RUSAGE_CHILDREN, getrusage
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
+POM = """<project><modelVersion>4.0.0</modelVersion>
+<groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></project>
+"""
 EXAMPLE = CHECKOUT / "docs/examples/clients.csv"
 
 
@@ -80,3 +85,55 @@ def test_patterns_of_ones_own_say_what_they_need(command, tmp_path):
     assert run.returncode == 2
     assert run.stderr.count("\n") == 1
     assert "patterns of your own need the package google-re2: pip install google-re2" in run.stderr
+
+
+@pytest.fixture
+def home(tmp_path) -> Path:
+    """A user's home whose Maven repository has the jars, so that nothing is fetched, and whose pyiceberg configuration names
+    another lake.
+    """
+    folder = tmp_path / "home"
+    for line in (CHECKOUT / "spark/client_telemetry/lake/spark_jars.txt").read_text().split():
+        group, artifact, version = line.split(":")
+        place = folder / ".m2/repository" / group.replace(".", "/") / artifact / version
+        place.mkdir(parents=True)
+        shutil.copy(
+            CHECKOUT / f"var/jars/{group}_{artifact}-{version}.jar", place / f"{artifact}-{version}.jar"
+        )
+        (place / f"{artifact}-{version}.pom").write_text(POM.format(group, artifact, version))
+    catalog = f"catalog:\n  lake:\n    uri: sqlite:///{tmp_path}/elsewhere.db\n    warehouse: file://{tmp_path}/elsewhere\n"
+    (folder / ".pyiceberg.yaml").write_text(catalog)
+    return folder
+
+
+@pytest.mark.end_to_end
+def test_a_report_in_another_folder_has_tables_of_its_own(command, home, tmp_path):
+    """The libraries are those of this checkout's environment, the package is the wheel's."""
+    (site_packages,) = command.parents[1].glob("lib/python*/site-packages")
+    (libraries,) = (CHECKOUT / ".venv/lib").glob("python*/site-packages")
+    (site_packages / "libraries.pth").write_text(f"{libraries}\n")
+    other = tmp_path / "another folder"
+    other.mkdir()
+    logs = shutil.copytree(CHECKOUT / "tests/data/sources", other / "logs")
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(home),
+        "JAVA_TOOL_OPTIONS": f"-Duser.home={home}",
+        "PYICEBERG_CATALOG__LAKE__URI": f"sqlite:///{tmp_path}/by_variable.db",
+        "SPARK_HOME": "/nowhere",
+        "SPARK_CONF_DIR": "/nowhere",
+    }
+    arguments = ["report", "--to=4.0.1", "--out=out", f"{logs}/server_lines.log"]
+    run = subprocess.run(
+        [command, *arguments], cwd=other, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    (file,) = (other / "out/published").glob("upgrade_impact/*/*/report.json")
+    assert json.loads(file.read_text())["clients"]
+    assert (other / "out/lake/catalog.db").is_file()
+    assert not list(tmp_path.glob("elsewhere*")) + list(tmp_path.glob("by_variable*"))
+    used = subprocess.run(
+        [command.parent / "python", "-c", "import client_telemetry; print(client_telemetry.__file__)"],
+        cwd=other, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert used.stdout.startswith(str(site_packages))

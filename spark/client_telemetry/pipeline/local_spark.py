@@ -1,7 +1,7 @@
 """Spark on this machine for one command, whatever the caller's environment says of other Sparks.
 
 A checkout has its jars and settings below var/ (`make install`). An installed wheel has neither: Spark's Ivy fetches the
-jars of lake/spark_jars.txt once, into ~/.ivy2.5.2, and the settings are given here.
+jars of lake/spark_jars.txt once, into ~/.ivy2.5.2, and the settings are those of spark-defaults.conf.in without the checkout's.
 """
 
 import os
@@ -21,14 +21,7 @@ _KEPT: Final = frozenset({"SPARK_LOCAL_DIRS", "SPARK_DRIVER_MEMORY"})
 _OF_OTHER_SPARKS: Final = frozenset({"MASTER", "HADOOP_CONF_DIR", "YARN_CONF_DIR"})
 _REPLACED: Final = ("SPARK_", "PYSPARK_")
 _CHECKOUT_SETTINGS: Final = Path(__file__).parents[3] / "var" / "spark"
-_WITHOUT_CHECKOUT: Final = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC",
-    "spark.python.daemon.module": "client_telemetry.pipeline.worker_daemon",
-}
+_OF_A_CHECKOUT: Final = "@CHECKOUT@"
 
 
 @contextmanager
@@ -58,12 +51,10 @@ def spark_environment(
     if (checkout_settings / "spark-defaults.conf").is_file():
         kept["SPARK_CONF_DIR"] = str(checkout_settings)
     else:
-        settings = {**_WITHOUT_CHECKOUT, **settings}
+        settings = {**_settings_without_checkout(), **settings}
         options += ["--packages", ",".join(_jars())]
     if "SPARK_DRIVER_MEMORY" in environment:
         settings = {**settings, "spark.driver.memory": environment["SPARK_DRIVER_MEMORY"]}
-    else:
-        settings = {"spark.driver.memory": "2g", **settings}
     for name, value in settings.items():
         options += ["--conf", f"{name}={value}"]
     return kept | {
@@ -80,6 +71,18 @@ def _replace_environment(environment: Mapping[str, str]) -> None:
     for name in os.environ.keys() - environment.keys():
         del os.environ[name]
     os.environ.update(environment)
+
+
+def _settings_without_checkout() -> dict[str, str]:
+    """Of spark-defaults.conf.in: settings, and words of settings, that name the checkout are left out."""
+    text = (files("client_telemetry.pipeline") / "spark-defaults.conf.in").read_text(encoding="utf-8")
+    settings = {}
+    for line in text.splitlines():
+        name, *words = line.split()
+        kept = [word for word in words if _OF_A_CHECKOUT not in word]
+        if kept and not name.startswith("#"):
+            settings[name] = " ".join(kept)
+    return settings
 
 
 def _jars() -> list[str]:

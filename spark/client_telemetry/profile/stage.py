@@ -3,6 +3,7 @@
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.expectations import clients as clients_suite
+from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.pipeline.stage import (
     Outcome,
@@ -27,6 +28,7 @@ def profile(stage: Stage) -> Outcome:
     days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
     owners = stage.arguments.owners
     rules = read_text_file(owners, "owner rules", load_owner_rules) if owners else ()
+    stage.warnings += rule_hints(rules)
     where = {"cluster_id": cluster, "dt": days}
     of_the_days = stage.condition(where)
     branch = stage.branch((CLIENTS,))
