@@ -23,7 +23,7 @@ WINDOWS = ("six minutes", "one minute")
 ALREADY_FAILING = "already failing"
 FAILS_IN_ITS_OWN_CODE = frozenset(("pkcge",))
 """Brokers answer everything that it requests; it cannot parse what it reads."""
-_UNDECIDED_AT_MOST = {"six minutes": 0.20, "one minute": 0.34}
+_UNDECIDED_AT_MOST = {"six minutes": 0.05, "one minute": 0.20}
 
 
 class Program(NamedTuple):

@@ -210,6 +210,8 @@ def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
         has_own_name = evidence.declares_software
         fingerprint = fingerprints.of(evidence.client_id, uses, source, has_own_name)
         looks_like = identification.of(evidence.client_id, uses, source, evidence.product, has_own_name)
+    elif client_ranges.judged_as(identity):
+        confidence = INFERRED
     failing = failures.now(evidence, uses, source)
     roles_seen = roles.seen_in(
         {*uses, *failures.refused(evidence, uses), *(_elsewhere(evidence) if failing else ())}
@@ -222,7 +224,7 @@ def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
         fingerprint,
         looks_like,
         roles_seen,
-        roles_seen or (roles.ASSUMED if is_identified else ()),
+        roles_seen or (roles.assumed(evidence.client_id) if is_identified else ()),
         _contradiction(identity, uses),
         failing,
         tuple(failures.by_answers(evidence, uses, source)),

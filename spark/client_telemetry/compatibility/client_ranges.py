@@ -31,6 +31,8 @@ COLUMNS = (
 )
 
 
+KNOWN_ON = "2026-11-27"
+"""When the newest versions of the libraries were last looked up."""
 MOST = 2**15 - 1
 """Request versions are 16-bit integers."""
 
@@ -138,6 +140,14 @@ def named(library: str) -> bool:
 def covers(library: str, version: tuple[int, ...]) -> bool:
     """Whether this version is at least as new as the oldest known version of the library."""
     return known(library) and version >= steps(library)[0]
+
+
+def judged_as(identity: Identity | None) -> str:
+    """In words, for a version newer than all known ones, which version it is taken for; empty for all others."""
+    if identity is None or not identity.version_decides or not is_newer_than_known(identity):
+        return ""
+    version = client_versions.text(newest(identity.library))
+    return f"judged as {identity.library} {version}, the newest known on {KNOWN_ON}"
 
 
 def is_newer_than_known(identity: Identity) -> bool:

@@ -57,7 +57,14 @@ def conclude(case: Case) -> ClientVerdict:
         roles=case.seen_roles,
         findings=tuple(findings),
         explanation=" ".join(
-            filter(None, (sentence, explanations.already(case, findings, works_again, sentence)))
+            filter(
+                None,
+                (
+                    sentence,
+                    explanations.newer_than_known(case, reasons),
+                    explanations.already(case, findings, works_again, sentence),
+                ),
+            )
         ),
         fix=fixes.for_verdict(reasons, case),
         missing=missing,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from client_telemetry.compatibility import apis, features, inference
+from client_telemetry.compatibility import apis, client_ranges, features, inference
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import (
     BREAKS,
@@ -118,6 +118,13 @@ def already(case: Case, findings: list[Finding], works_again: bool, explained: s
     then = f", and works again on {case.target}" if works_again else ""
     unsaid = "; ".join(dict.fromkeys(reason for reason in why if reason not in explained))
     return f"It fails on {case.source} already{then}{': ' if unsaid else ''}{unsaid}."
+
+
+def newer_than_known(case: Case, reasons: list[Finding]) -> str:
+    """That the verdict rests on an older version of the library than the declared one; empty if it does not."""
+    rests_on_it = not reasons or any(reason.confidence != OBSERVED for reason in reasons)
+    judged_as = client_ranges.judged_as(case.identity)
+    return f"{capitalised(judged_as)}." if judged_as and rests_on_it else ""
 
 
 def capitalised(text: str) -> str:

@@ -27,6 +27,8 @@ DISTINCT = 4
 """APIs that must be seen before versions alone say anything."""
 EXACT = 0.8
 """Share of them that must have just the version that the library takes on these brokers."""
+FIXED_CLIENT_IDS = frozenset(("lua-resty-kafka", "pykafka"))
+"""Libraries whose client id cannot be set (default_client_ids.csv: "not configurable")."""
 LONGEST_CLIENT_ID = 256
 """In characters; no default is longer, and a hostile id must not keep a regular expression busy."""
 NAMES_KEPT_SINCE = (2, 5, 0)
@@ -210,6 +212,13 @@ def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> fr
     """Every library that, in some version, can have sent these requests without declaring its name."""
     requests = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
     return frozenset(profile.library for profile in that_explain(requests, release))
+
+
+def can_have_client_id(library: str, client_id: str | None) -> bool:
+    """Whether a client of the library can have a client id that is another library's default: some set their own and take
+    no other.
+    """
+    return library not in FIXED_CLIENT_IDS or by_client_id(client_id)[0] in (None, library)
 
 
 def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:

@@ -157,6 +157,7 @@ def _identified(
     candidates = [
         candidate
         for library in _libraries(names_are_kept)
+        if not (own and own != library and library in fingerprints.FIXED_CLIENT_IDS)
         if (candidate := _candidate(library, requests, release, names_are_kept))
     ]
     by_id = own or inside

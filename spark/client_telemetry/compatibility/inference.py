@@ -6,19 +6,24 @@
   2.1 and commit as of 0.8.2 or join as of 0.10.1; their Heartbeat and SyncGroup 0 give them away. librdkafka 1.6 and
   1.7 speak as of 2.3 and keep ListOffsets 0, but declare their name: nothing is inferred for a client that declares a
   name which the knowledge base does not have.
+* It is a member of a group that was joined before the evidence begins, or its client id names its library: then every
+  library that it can be has to work, however little was seen.
 * Its client id is a library's default, it sends what that library sends here, and every version of the library that
   explains it works with the target.
 """
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from client_telemetry.compatibility import apis, eras, fingerprints, products, roles, served, software
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.served import BrokerApi, Versions
+from client_telemetry.identity import kip511
 
 _DISTINCT = 5
 """Data APIs, beside ApiVersions, that must be seen before their age says anything of another one."""
-_METADATA = 3
+_FETCH, _METADATA, _HEARTBEAT = 1, 3, 12
+_COMMITS = frozenset((8, 28))
 
 
 def greets_as_of_0_11(case: Case) -> bool:
@@ -74,7 +79,52 @@ def works_unseen(case: Case, key: int) -> str:
             "all that it sends is of Kafka 0.11 or later, and no known library that sends this uses "
             f"{apis.name(key)} below {apis.in_words(target.served.min)}"
         )
+    if eras.speaks_as_of_0_11(case.evidence.api_uses) and _all_candidates_work(case, key, target):
+        if _is_steady_member(case):
+            return (
+                "it is a group member that began before it was watched; all that it sends is of Kafka 0.11 or later, and every "
+                f"library that it can be uses a version of {apis.name(key)} that works"
+            )
+        if (
+            case.looks_like
+            and case.looks_like.named
+            and (fingerprints.by_client_id(case.evidence.client_id)[0] or case.product)
+        ):
+            return f"by its client id and requests it {case.looks_like.looks_like}, which gets along"
     return _by_client_id(case, key, target)
+
+
+def _is_steady_member(case: Case) -> bool:
+    """Whether it shows all that a member of a classic group requests between two rebalances. What it requests once after
+    each, as OffsetFetch, it requested before.
+    """
+    return {_FETCH, _HEARTBEAT} <= case.uses.keys() and bool(_COMMITS & case.uses.keys())
+
+
+def _all_candidates_work(case: Case, key: int, target: BrokerApi) -> bool:
+    """A member that began before it was watched asked for versions then, if it negotiates. Where the broker's word on the
+    software is missing (the log has no names), it can be a library that declares its name, too.
+    """
+    profiles: Iterable[fingerprints.Profile] = candidates(case)
+    if case.evidence.client_software_name != kip511.UNKNOWN:
+        profiles = (
+            profile
+            for profile in fingerprints.every_profile()
+            if fingerprints.explains(profile, case.seen)
+            and fingerprints.can_have_client_id(profile.library, case.evidence.client_id)
+            and not holds_back(profile, case.seen, case.source)
+        )
+    ranges = [
+        profile.ranges[key]
+        for profile in profiles
+        if key in profile.ranges
+        and not (
+            _is_steady_member(case)
+            and _negotiates(profile.library)
+            and _sent_lower(profile, case.seen, case.source)
+        )
+    ]
+    return bool(ranges) and all(target.works_with(versions) for versions in ranges)
 
 
 def _no_known_library_refused(case: Case, key: int, target: BrokerApi) -> bool:
@@ -117,7 +167,13 @@ def every_candidate_works(case: Case, key: int, target: BrokerApi) -> bool:
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
     """What a client of unknown library can be: version ranges of libraries that send what it sends."""
-    return _candidates(case.seen, case.source, case.evidence.declares_software)
+    profiles = _candidates(case.seen, case.source, case.evidence.declares_software)
+    client_id = case.evidence.client_id
+    if fingerprints.by_client_id(client_id)[0] is None:
+        return profiles
+    return tuple(
+        profile for profile in profiles if fingerprints.can_have_client_id(profile.library, client_id)
+    )
 
 
 @lru_cache(maxsize=64)

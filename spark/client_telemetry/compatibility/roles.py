@@ -4,6 +4,7 @@ The needs of a role distinguish "was not seen" from "is not used": a group consu
 or not.
 """
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -39,6 +40,9 @@ ROLES = (
 )
 ASSUMED = (PRODUCER, GROUP_CONSUMER)
 """The roles assumed for a client of a known library while nothing shows its role."""
+
+_PRODUCERS_CLIENT_ID = re.compile(r"(?:kafka-python-)?producer-\d+")
+"""Given by KafkaProducer of Java (ProducerConfig) and of kafka-python where none is set; consumers and admin clients have others."""
 
 _OFFSET_COMMIT, _TXN_OFFSET_COMMIT = 8, 28
 _CREATE_TOPICS = 19
@@ -92,6 +96,15 @@ def needs() -> dict[str, dict[int, Need]]:
             role, key, reveals == "yes", needed == "yes", without, when, trigger, source
         )
     return by_role
+
+
+def assumed(client_id: str | None) -> tuple[str, ...]:
+    """The roles of a client of a known library that shows none.
+
+    >>> assumed("producer-2"), assumed("orders")
+    (('producer',), ('producer', 'group_consumer'))
+    """
+    return (PRODUCER,) if client_id and _PRODUCERS_CLIENT_ID.fullmatch(client_id) else ASSUMED
 
 
 @cache

@@ -3,12 +3,12 @@
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
 from client_telemetry.compatibility.verdict import INSUFFICIENT_EVIDENCE, SAFE
 
-GROUP_MEMBER = "OffsetFetch:4 Fetch:10x50 JoinGroup:4 Heartbeat:1x50 SyncGroup:2 OffsetCommit:3x50"
+GROUP_MEMBER = "OffsetFetch:1 Fetch:11x50 JoinGroup:5 Heartbeat:3x50 SyncGroup:3 OffsetCommit:7x50"
 
 
 def test_an_old_request_that_a_library_with_all_these_sends_is_not_ruled_out():
     """Its requests are all of 0.11 or later. Some library that sends just these asks for offsets with ListOffsets v0, which
-    4.0.0 refuses; ListOffsets itself was not seen."""
+    4.0.0 refuses; ListOffsets itself was not seen. That library declares its name, which this source does not have."""
     found = judge(ClientEvidence(api_uses=parse_api_uses(GROUP_MEMBER)), "3.9.1", "4.0.0")
     assert found.verdict == INSUFFICIENT_EVIDENCE
     assert found.missing[0].startswith("which version of ListOffsets it uses")

@@ -47,6 +47,7 @@ GOOD = {
     "transactional_ids": ["orders-1"],
     "given_instance_ids": [b"0123456789abcdef"],
     "topics": ["orders"],
+    "api_errors": [],
     "client_instance_id": b"0123456789abcdef",
     "link": "exact",
     "link_rule": "push_on_connection",

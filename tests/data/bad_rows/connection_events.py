@@ -45,6 +45,7 @@ GOOD = {
     "sasl_mechanism": None,
     "given_instance_ids": [b"0123456789abcdef"],
     "topics": ["orders"],
+    "api_errors": [],
     "flags": [],
     "source_object": "v1/dataset=connections/x.zst",
     "source_offset": 0,
