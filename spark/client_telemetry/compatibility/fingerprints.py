@@ -215,10 +215,8 @@ def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> fr
 
 
 def can_have_client_id(library: str, client_id: str | None) -> bool:
-    """Whether a client of the library can have a client id that is another library's default: some set their own and take
-    no other.
-    """
-    return library not in FIXED_CLIENT_IDS or by_client_id(client_id)[0] in (None, library)
+    """Whether a client of the library can have a client id: some set their own and take no other. None = not known."""
+    return client_id is None or library not in FIXED_CLIENT_IDS or by_client_id(client_id)[0] == library
 
 
 def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:
@@ -287,7 +285,7 @@ def _explains(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...
         sendable = profile.ranges.get(key)
         if sendable is None:
             api = apis.by_key().get(key)
-            if api and api.used_by == "data":
+            if key == apis.API_VERSIONS or (api and api.used_by == "data"):
                 return False
         elif not all(
             client_ranges.can_send(version, sendable, profile.also_sends.get(key)) for version in versions

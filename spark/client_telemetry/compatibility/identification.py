@@ -139,7 +139,14 @@ def of(
     product = products.by_client_id(client_id) or (products.named(product_name) if product_name else None)
     inside = product.library if product and "|" not in product.library else ""
     return _identified(
-        library, version, product.name if product else None, inside, requests, release, has_own_name
+        library,
+        version,
+        product.name if product else None,
+        inside,
+        requests,
+        release,
+        has_own_name,
+        client_id is not None,
     )
 
 
@@ -152,12 +159,13 @@ def _identified(
     requests: Seen,
     release: str,
     has_own_name: bool,
+    has_client_id: bool,
 ) -> Identification | None:
     names_are_kept = fingerprints.shows_its_library_if_it_can(requests, release, has_own_name)
     candidates = [
         candidate
         for library in _libraries(names_are_kept)
-        if not (own and own != library and library in fingerprints.FIXED_CLIENT_IDS)
+        if not (has_client_id and own != library and library in fingerprints.FIXED_CLIENT_IDS)
         if (candidate := _candidate(library, requests, release, names_are_kept))
     ]
     by_id = own or inside

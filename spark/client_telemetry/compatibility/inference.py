@@ -169,7 +169,7 @@ def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
     """What a client of unknown library can be: version ranges of libraries that send what it sends."""
     profiles = _candidates(case.seen, case.source, case.evidence.declares_software)
     client_id = case.evidence.client_id
-    if fingerprints.by_client_id(client_id)[0] is None:
+    if client_id is None:
         return profiles
     return tuple(
         profile for profile in profiles if fingerprints.can_have_client_id(profile.library, client_id)

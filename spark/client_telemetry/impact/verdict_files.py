@@ -392,9 +392,12 @@ def _is_well_observed(
 
 
 def _shared(client_id: str | None) -> tuple[str | None, str | None]:
-    """The client id if it is a library's default, and the product that sets it: nothing else of it matters."""
+    """The client id if it is a library's default, empty for any other, and the product that sets it: nothing else of it
+    matters.
+    """
     product = products.by_client_id(client_id)
-    return client_id if fingerprints.by_client_id(client_id)[0] else None, product and product.name
+    is_default = client_id is None or fingerprints.by_client_id(client_id)[0]
+    return client_id if is_default else "", product and product.name
 
 
 def judged_row(

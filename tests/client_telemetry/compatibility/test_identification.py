@@ -101,7 +101,7 @@ def test_a_library_that_may_be_configured_not_to_ask_can_be_of_any_version():
         (
             {3: 0},
             (
-                "its only API has the version that kafka-rust, lua-resty-kafka, sarama and kafka-clients use here",
+                "its only API has the version that kafka-rust, sarama and kafka-clients use here",
                 "ApiVersions, with which brod, franz-go, kafka-clients, kafkajs and librdkafka begin, was not seen; "
                 "before a SASL login it does not show",
             ),

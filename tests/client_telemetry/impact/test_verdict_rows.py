@@ -229,7 +229,7 @@ def test_no_verdict_depends_on_what_is_left_out():
         whole = ClientEvidence(
             **software, client_id=row["client_id"], api_uses=uses, security_protocol=row["security_protocol"]
         )
-        client_id = row["client_id"] if fingerprints.by_client_id(row["client_id"])[0] else None
+        client_id = row["client_id"] if fingerprints.by_client_id(row["client_id"])[0] else ""
         product = (known := products.by_client_id(row["client_id"])) and known.name
         short = software | {
             "logins": [[row["security_protocol"], None, None]],
