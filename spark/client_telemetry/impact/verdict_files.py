@@ -48,7 +48,7 @@ from client_telemetry.pipeline.columns import (
     ranks,
     starts,
 )
-from client_telemetry.pipeline.garbage_collection import collector_paused
+from client_telemetry.raw.garbage_collection import collector_paused
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
 from client_telemetry.tables.table import BOOLEAN, INTS, STRING, Table, struct
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS

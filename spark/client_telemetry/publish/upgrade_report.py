@@ -13,10 +13,10 @@ from client_telemetry.identity import kip511
 from client_telemetry.identity.hosts import NO_HOSTS, host_names
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.lake.commits import SnapshotGone
-from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
+from client_telemetry.raw.garbage_collection import collector_paused
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import client_profiles, failed_logins
 from client_telemetry.reports.upgrade.build import build_report

@@ -24,7 +24,6 @@ from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.lake.catalog import NoSuchLake
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.writer import TablePlace
-from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.pipeline.pieces import in_tasks
 from client_telemetry.pipeline.stage import (
     BadArguments,
@@ -40,6 +39,7 @@ from client_telemetry.pipeline.stages import main_of
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import is_local, published_place
 from client_telemetry.raw.file_system import UnusableLocation
+from client_telemetry.raw.garbage_collection import collector_paused
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.document import files_of_lines
 from client_telemetry.reports.review.publish import PAGE, pages, put

@@ -21,8 +21,8 @@ from client_telemetry.identity import kip511
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.pipeline.columns import Vector
-from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.pipeline.pieces import PIECES, Pieces, by_part, moved, packed, read_pieces, unpacked
+from client_telemetry.raw.garbage_collection import collector_paused
 from client_telemetry.review import applications, event_files
 from client_telemetry.review.event_files import Known, Uses
 from client_telemetry.review.in_parts import Part, Setting, part

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from client_telemetry.lake.writer import TablePlace, write_rows
-from client_telemetry.pipeline.garbage_collection import collector_paused
+from client_telemetry.raw.garbage_collection import collector_paused
 from client_telemetry.reports.review.document import Lines, change_lines, outcome_lines
 from client_telemetry.review.metric_changes import MetricChange, table_rows
 from client_telemetry.review.model import ReviewedClient
