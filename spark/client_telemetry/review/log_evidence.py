@@ -31,7 +31,7 @@ from client_telemetry.sources.request_log.broker_survey import (
     addresses,
     endpoint_of,
     survey,
-    told_apart,
+    with_id_told_apart,
 )
 from client_telemetry.sources.request_log.log_line import LineReader, begins_entry
 from client_telemetry.sources.request_log.request_entry import (
@@ -434,7 +434,7 @@ class _RequestLog:
                 continue
             if self._endpoints is not None and endpoint not in self._endpoints:
                 continue
-            self._add(entry._replace(connection_id=told_apart(entry)), parsed.nanos / 1e9, ends.host)
+            self._add(with_id_told_apart(entry), parsed.nanos / 1e9, ends.host)
 
     def add_refused(self, span: _Span, refused: RefusedRequest) -> bool:
         """Whether an earlier request of the same connection identifies the client."""

@@ -125,15 +125,16 @@ def endpoint_of(stream: tuple[str, str], entry: RequestEntry) -> Endpoint | None
     return None if ends is None else Endpoint(stream, ends.local_host, ends.local_port, entry.listener)
 
 
-def told_apart(entry: RequestEntry) -> str:
-    """A connection's id; where a mask left nothing in it by which connections differ, with what else identifies the
-    client.
+def with_id_told_apart(entry: RequestEntry) -> RequestEntry:
+    """Where a mask left nothing in a connection's id by which connections differ, with what else identifies the client in
+    it.
     """
     if _NUMBERED.search(entry.connection_id):
-        return entry.connection_id
-    return f"{entry.connection_id} {entry.client_id} {entry.principal}"
+        return entry
+    return entry._replace(connection_id=f"{entry.connection_id} {entry.client_id} {entry.principal}")
 
 
+@lru_cache(maxsize=4096)
 def _is_address(host: str) -> bool:
     """Whether a mask left the address: Kafka logs addresses as numbers (InetAddress.getHostAddress)."""
     try:

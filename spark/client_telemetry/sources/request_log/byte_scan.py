@@ -164,3 +164,9 @@ def local_millis(at):
     days = era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
     seconds = (hour * 60 + minute) * 60 + second
     return (days * 86400 + seconds) * 1000 + _two(at + 20) * 10 + byte_at(at + 22) - 48
+
+
+@njit
+def is_read_whole(key):
+    """Whether all of the bodies of an API's entries is read: ApiVersions, GetTelemetrySubscriptions, PushTelemetry."""
+    return key == 18 or key == 71 or key == 72

@@ -12,6 +12,7 @@ counted without being parsed (line_scan.py). Every answer with an error code is 
 import base64
 import re
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from client_telemetry.compatibility import apis
@@ -96,10 +97,11 @@ class _Connection:
         self.essences: list[int] = []
 
 
-_NOT_KEPT = ("uses", "errors", "essences")
+_KEPT = tuple(name for name in _Connection.__slots__ if name not in ("uses", "errors", "essences"))
+_kept = attrgetter(*_KEPT)
 _ERRORS_ELSEWHERE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
 """Errors of ApiVersions are in the client of the event; those of telemetry are no harm to what a client does."""
-_READ_WHOLE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
+READ_WHOLE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
 
 
 class ConnectionWatch:
@@ -135,8 +137,8 @@ class ConnectionWatch:
             connection.first_number = entry.correlation_id
             self._connections[entry.connection_id] = connection
             self.connections += 1
-        self._note(connection, entry, at)
-        if essence and entry.api_key not in _READ_WHOLE:
+        self._note(connection, entry, at, has_no_error=essence != 0)
+        if essence and entry.api_key not in READ_WHOLE:
             self.known[essence] = connection, connection.uses[entry.api_key, entry.api_version]
             connection.essences.append(essence)
 
@@ -214,9 +216,7 @@ class ConnectionWatch:
     def state(self) -> dict[str, Any]:
         """The argument of `resume`, as JSON stores it; call after `end`."""
         connections = {
-            connection_id: {
-                name: getattr(connection, name) for name in _Connection.__slots__ if name not in _NOT_KEPT
-            }
+            connection_id: dict(zip(_KEPT, _kept(connection), strict=True))
             | {"uses": [[*api, *use] for api, use in connection.uses.items()]}
             | {"errors": [[*error, requests] for error, requests in connection.errors.items()]}
             for connection_id, connection in self._connections.items()
@@ -236,7 +236,7 @@ class ConnectionWatch:
             }
             self._connections[connection_id] = connection
 
-    def _note(self, connection: _Connection, entry: RequestEntry, at: int) -> None:
+    def _note(self, connection: _Connection, entry: RequestEntry, at: int, has_no_error: bool) -> None:
         key, request = entry.api_key, entry.request
         connection.unsaid = True
         before = connection.principal, connection.listener, connection.protocol
@@ -268,7 +268,7 @@ class ConnectionWatch:
             for topic in topics_of(request):
                 connection.topics = _with(connection.topics, topic)
         use[rejected] += 1
-        code = None if rejected or key in _ERRORS_ELSEWHERE else failure(entry.response)
+        code = None if has_no_error or rejected or key in _ERRORS_ELSEWHERE else failure(entry.response)
         if code is not None:
             error = key, entry.api_version, code
             connection.errors[error] = connection.errors.get(error, 0) + 1

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import NamedTuple
 
+from client_telemetry.raw.garbage_collection import collector_paused
 from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
 from client_telemetry.raw.writer import DumpWriter
@@ -30,12 +32,16 @@ from client_telemetry.sources.request_log.broker_survey import (
     SurveyedFile,
     endpoint_of,
     report_from,
-    told_apart,
+    with_id_told_apart,
 )
-from client_telemetry.sources.request_log.connection_watch import FORGOTTEN_AFTER_NANOS, ConnectionWatch
+from client_telemetry.sources.request_log.connection_watch import (
+    FORGOTTEN_AFTER_NANOS,
+    READ_WHOLE,
+    ConnectionWatch,
+)
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
-from client_telemetry.sources.request_log.line_scan import scan
-from client_telemetry.sources.request_log.log_line import LineReader, begins_entry
+from client_telemetry.sources.request_log.line_scan import scan, shape_of
+from client_telemetry.sources.request_log.log_line import MARK, LineReader, begins_entry
 from client_telemetry.sources.request_log.open_incarnation import HOUR_NANOS, OpenIncarnation
 from client_telemetry.sources.request_log.request_entry import (
     PUSH_TELEMETRY,
@@ -52,6 +58,7 @@ down. A connected client asks for Metadata at least every five minutes (metadata
 """
 
 _ESSENCES_IN_MEMORY = 100_000
+_SHAPES_IN_MEMORY = 10_000
 
 _NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
 
@@ -131,7 +138,8 @@ class ConversionPart:
     def convert(self, root: Path, report: Callable[[int], None] = lambda n: None) -> Converted:
         conversion = _Conversion(self, root, report)
         try:
-            return conversion.run()
+            with collector_paused():
+                return conversion.run()
         finally:
             conversion.abandon()
 
@@ -220,6 +228,15 @@ class _Whose:
         return next(iter(beside)) if len(beside) == 1 else None
 
 
+class _Entry(NamedTuple):
+    """What a line says: its entry, time (ns), label, and essence (line_scan.py; 0 = none)."""
+
+    entry: RequestEntry
+    nanos: int
+    label: str
+    essence: int
+
+
 class _Conversion:
     def __init__(self, part: ConversionPart, root: Path, report: Callable[[int], None]) -> None:
         self._survey = survey = part.survey
@@ -255,6 +272,7 @@ class _Conversion:
             log: by_id[broker_id] for log, broker_id in part.unreadable_of.items() if broker_id in by_id
         }
         self._of_controllers: set[int] = set()
+        self._of_shape: dict[int, RequestEntry] = {}
         self._of_no_broker: dict[int, DumpWriter] = {}
 
     def run(self) -> Converted:
@@ -325,51 +343,85 @@ class _Conversion:
                     converted.of_controllers += 1
                     continue
                 line = scanned.line(block, row)
-                current = self._line(log, line, offset + int(scanned.bounds[row]), essence, current)
+                taken = self._taken(line, nanos, total, essence) if essence else None
+                current = self._line(log, line, offset + int(scanned.bounds[row]), current, taken)
             converted.lines += len(scanned.key)
             self._report(converted.lines)
         if cut.reason and log.end is None:
             converted.cut.append(cut.reason)
             self._pass_on(log, cut.stored, f"{log.file.name}: {cut.reason}", "the compressed file is cut off")
 
-    def _line(
-        self, log: LogFile, line: bytes, offset: int, essence: int, current: "_Incarnation | None"
-    ) -> "_Incarnation | None":
-        """Returns the incarnation that the line belongs to, or `current`."""
-        converted = self.done
-        parsed = self._reader.read(line)
-        if parsed is None:
-            converted.other_lines += 1
-            return current
+    def _taken(self, line: bytes, nanos: int, total_ns: int, essence: int) -> "_Entry | None":
+        """Of a line that the compiled reader took: only the first one of its shape is parsed. None if that fails."""
+        shape = shape_of(line)
+        known = self._of_shape.get(shape.hash)
         try:
-            if parsed.nanos is None:
-                raise BadEntry(parsed.problem or "no time that can be read")
-            entry = parse_entry(parsed.message)
-            endpoint = endpoint_of((log.family, parsed.label), entry)
+            if known is None:
+                known = parse_entry(line[line.index(MARK) :].decode("utf-8", "replace"))
+                if len(self._of_shape) == _SHAPES_IN_MEMORY:
+                    self._of_shape.clear()
+                if known.api_key != PUSH_TELEMETRY:
+                    self._of_shape[shape.hash] = known if known.api_key in READ_WHOLE else known.shortened()
+            entry = known.of_connection(
+                shape.connection_id.decode("utf-8", "replace"), int(shape.correlation_id), total_ns / 1e6
+            )
+        except ValueError:
+            return None
+        return _Entry(entry, nanos, "", essence)
+
+    def _line(
+        self,
+        log: LogFile,
+        line: bytes,
+        offset: int,
+        current: "_Incarnation | None",
+        taken: "_Entry | None" = None,
+    ) -> "_Incarnation | None":
+        """Returns the incarnation that the line belongs to, or `current`. `taken`: what it says, if that is known."""
+        converted = self.done
+        nanos = None
+        try:
+            if taken is None:
+                parsed = self._reader.read(line)
+                if parsed is None:
+                    converted.other_lines += 1
+                    return current
+                nanos = parsed.nanos
+                if nanos is None:
+                    raise BadEntry(parsed.problem or "no time that can be read")
+                taken = _Entry(parse_entry(parsed.message), nanos, parsed.label, 0)
+            nanos = taken.nanos
+            endpoint = endpoint_of((log.family, taken.label), taken.entry)
             if endpoint is None:
-                raise BadEntry(f"not an id of a connection: {entry.connection_id[:80]!r}")
+                raise BadEntry(f"not an id of a connection: {taken.entry.connection_id[:80]!r}")
             if endpoint in self._survey.doubled:
                 converted.other_lines += 1
                 return current
             broker = self._broker_at(endpoint)
-            entry = entry._replace(connection_id=told_apart(entry))
         except BadEntry as error:
             converted.unreadable[str(error).partition(":")[0]] += 1
             any_broker = self._unreadable_of.get(log)
             incarnation = current or (any_broker.incarnations[0] if any_broker else None)
             if incarnation is not None:
-                incarnation.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", parsed.nanos)
+                incarnation.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", nanos)
             return current
-        converted.entries += 1
+        return self._count(broker, taken, current)
+
+    def _count(
+        self, broker: "_Broker | None", taken: "_Entry", current: "_Incarnation | None"
+    ) -> "_Incarnation | None":
+        """`broker`: None for an entry of a controller's listener."""
+        self.done.entries += 1
+        entry = taken.entry
         if entry.is_forwarded:  # a controller's entry for what a broker passed on: its client is the broker
-            converted.forwarded += 1
+            self.done.forwarded += 1
             return current
         if broker is None:
-            converted.of_controllers += 1
-            if essence and len(self._of_controllers) < _ESSENCES_IN_MEMORY:
-                self._of_controllers.add(essence)
+            self.done.of_controllers += 1
+            if taken.essence and len(self._of_controllers) < _ESSENCES_IN_MEMORY:
+                self._of_controllers.add(taken.essence)
             return current
-        return broker.add(entry, parsed.nanos, essence)
+        return broker.add(with_id_told_apart(entry), taken.nanos, taken.essence)
 
     def _server_events(self, broker: SurveyedBroker) -> Iterator[ServerEvent]:
         """Refusals and failed logins of a broker in order of time, each once: the console repeats the lines of the

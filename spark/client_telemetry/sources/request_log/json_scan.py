@@ -16,6 +16,7 @@ from client_telemetry.sources.request_log.byte_scan import (
     duration_ns,
     hashed,
     is_digit,
+    is_read_whole,
     mixed,
     small_number,
 )
@@ -155,18 +156,32 @@ def _is_of_client(key_end):
 
 
 @njit
+def _is_name(key_end):
+    """Whether a key is name or topic; `key_end`: of its closing quote."""
+    last = byte_at(key_end - 1)
+    if last == 101:
+        return byte_at(key_end - 2) == 109 and byte_at(key_end - 4) == 110 and byte_at(key_end - 5) == 34
+    return (
+        last == 99
+        and byte_at(key_end - 2) == 105
+        and byte_at(key_end - 5) == 116
+        and byte_at(key_end - 6) == 34
+    )
+
+
+@njit
 def _is_error_code(key_end):
     """Whether a key is errorCode; `key_end`: of its closing quote. Keys such as topErrorCode are not in Kafka's messages."""
     return byte_at(key_end - 1) == 101 and byte_at(key_end - 4) == 67 and byte_at(key_end - 9) == 101
 
 
 @njit
-def _behind_value(at, words, with_ids, with_errors, value):
-    """(next, value): `value` with the groups, transactional ids and replica ids hashed into it that are somewhere inside.
-    `with_errors`: not taken if an errorCode inside is not 0.
+def _behind_value(at, words, with_ids, with_names, with_errors, value):
+    """(next, value, shape): `value` with the groups, transactional ids and replica ids hashed into it that are somewhere inside;
+    `shape`: with names and topics, too, if `with_names`. `with_errors`: not taken if an errorCode inside is not 0.
     """
     depth, kinds = 0, np.uint64(0)  # a bit of `kinds` for each that is open: 1 = object
-    id_from = np.int64(0)
+    id_from, name_from, shape = np.int64(0), np.int64(0), value
     while at:
         byte = byte_at(at)
         if byte == 123 or byte == 91:
@@ -188,6 +203,7 @@ def _behind_value(at, words, with_ids, with_errors, value):
                 if at == 0 or byte_at(at) != 58:
                     break
                 id_from = key if with_ids and _is_of_client(at - 1) else np.int64(0)
+                name_from = key if with_names and _is_name(at - 1) else np.int64(0)
                 at += 1
                 if with_errors and byte_at(at) != 48 and _is_error_code(at - 2):
                     break
@@ -198,14 +214,17 @@ def _behind_value(at, words, with_ids, with_errors, value):
                 break
             if id_from:
                 value = hashed(id_from, at, value)
-        id_from = np.int64(0)
+                shape = hashed(id_from, at, shape)
+            if name_from:
+                shape = hashed(name_from, at, shape)
+        id_from = name_from = np.int64(0)
         # Behind a value: a comma, or the end of what it is in.
         while depth and byte_at(at) == (125 if kinds & np.uint64(1) else 93):
             depth -= 1
             kinds >>= np.uint64(1)
             at += 1
         if depth == 0:
-            return at, value
+            return at, value, shape
         if byte_at(at) != 44:
             break
         at += 1
@@ -217,23 +236,29 @@ def _behind_value(at, words, with_ids, with_errors, value):
             if at == 0 or byte_at(at) != 58:
                 break
             id_from = key if with_ids and _is_of_client(at - 1) else np.int64(0)
+            name_from = key if with_names and _is_name(at - 1) else np.int64(0)
             at += 1
             if with_errors and byte_at(at) != 48 and _is_error_code(at - 2):
                 break
-    return np.int64(0), value
+    return np.int64(0), value, shape
 
 
 @njit
-def json_entry(at, words, with_ids, seed):
-    """(essence, connection, total_ns, key) as Scanned has them; `at`: behind `"requestApiKey":`."""
-    slow = np.uint64(0), np.uint64(0), np.int64(0), np.int64(0)
+def json_entry(at, words, with_ids, with_names, seed):
+    """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which the
+    correlation id and the connection id begin and end; `at`: behind `"requestApiKey":`.
+    """
+    nothing = np.int64(0)
+    slow = np.uint64(0), np.uint64(0), nothing, nothing, np.uint64(0), (nothing, nothing, nothing, nothing)
     first = at
     key, at = small_number(at)
     _, at = small_number(behind_word(at, words, _VERSION))
     if at == 0:
         return slow
     value = hashed(first, at, seed)
-    at = behind_word(_behind_number(behind_word(at, words, _CORRELATION)), words, _CLIENT)
+    number = behind_word(at, words, _CORRELATION)
+    behind_number = _behind_number(number)
+    at = behind_word(behind_number, words, _CLIENT)
     if at == 0:
         return slow
     first = at
@@ -250,13 +275,21 @@ def json_entry(at, words, with_ids, seed):
         at = behind_word(at, words, _DEPRECATED)
         if at:
             at = _behind_scalar(at, words)
-    at, value = _behind_value(behind_word(at, words, _REQUEST), words, with_ids, False, value)
-    at, _ = _behind_value(behind_word(at, words, _RESPONSE), words, False, key != _API_VERSIONS, value)
-    first = behind_word(at, words, _CONNECTION)
-    at = _behind_string(first, False)
+    bodies = at
+    at, value, shape = _behind_value(
+        behind_word(at, words, _REQUEST), words, with_ids, with_names, False, value
+    )
+    at, _, _ = _behind_value(
+        behind_word(at, words, _RESPONSE), words, False, False, key != _API_VERSIONS, value
+    )
+    if with_names and is_read_whole(key):
+        shape = hashed(bodies, at, value)
+    peer = behind_word(at, words, _CONNECTION)
+    at = _behind_string(peer, False)
     if at == 0:
         return slow
-    connection = hashed(first, at, seed)
+    behind_peer = at - 1
+    connection = hashed(peer, at, seed)
     total, at = duration_ns(behind_word(at, words, _TOTAL))
     if at == 0:
         return slow
@@ -282,12 +315,13 @@ def json_entry(at, words, with_ids, seed):
     at = behind_word(at, words, _SOFTWARE)
     if at == 0 or byte_at(at) != 123:
         return slow
-    at, _ = _behind_value(at, words, False, False, value)
+    at, _, _ = _behind_value(at, words, False, False, False, value)
     if at == 0:
         return slow
-    value = mixed(hashed(first, at, value), connection)
+    value, shape = mixed(hashed(first, at, value), connection), hashed(first, at, shape)
     if byte_at(at) == 44:
         at = _behind_number(behind_word(at, words, _MEMORY))
     if at == 0 or byte_at(at) != 125:
         return slow
-    return value if value else np.uint64(1), connection, total, key
+    ids = number, behind_number, peer, behind_peer
+    return value if value else np.uint64(1), connection, total, key, shape, ids

@@ -32,6 +32,14 @@ _BEGINS = Words(
     b'Completed request:{"isForwarded":false,"requestHeader":{"requestApiKey":',
     b"Completed request:RequestHeader(apiKey=",
 )
+_TABLES = (
+    _BEGINS.address,
+    json_scan.WORDS.address,
+    text_scan.WORDS.address,
+    text_scan.API_NAMES.address,
+    text_scan.API_KEYS.ctypes.data,
+)
+_ENDING = b"\n" + bytes(PADDING)
 
 
 class Scanned(NamedTuple):
@@ -52,6 +60,23 @@ class Scanned(NamedTuple):
         return bytes(lines[self.bounds[row] : self.bounds[row + 1]]).rstrip(b"\r\n")
 
 
+class Shape(NamedTuple):
+    """`hash`: equal for lines that tell the same but for their connection, correlation id and times; both ids."""
+
+    hash: int
+    correlation_id: bytes
+    connection_id: bytes
+
+
+def shape_of(line: bytes) -> Shape:
+    """Of a line that `scan` took, without its end."""
+    padded = line + _ENDING
+    value, number, behind_number, peer, behind_peer = _shape_of(
+        np.frombuffer(padded, np.uint8).ctypes.data, _SEED, *_TABLES
+    )
+    return Shape(value, line[number:behind_number], line[peer:behind_peer])
+
+
 def scan(lines: bytearray, with_ids: bool = True) -> Scanned:
     """`lines`: whole ones; the last one gets a line feed if it has none, and PADDING follows. `with_ids`: whether groups and
     transactional ids in requests make a difference."""
@@ -65,8 +90,7 @@ def scan(lines: bytearray, with_ids: bool = True) -> Scanned:
     local_ms, total_ns, key = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int32)
     _scan(
         octets.ctypes.data, _SEED, with_ids, bounds, essence, connection, local_ms, total_ns, key,
-        _BEGINS.address, json_scan.WORDS.address, text_scan.WORDS.address, text_scan.API_NAMES.address,
-        text_scan.API_KEYS.ctypes.data,
+        *_TABLES,
     )  # fmt: skip
     return Scanned(bounds, essence, connection, local_ms, total_ns, key)
 
@@ -104,12 +128,14 @@ def _scan(
             at += 1
         behind = behind_word(at + 1, begins, _IN_JSON)
         if behind:
-            found, which, total, api = json_entry(behind, json_words, with_ids, seed)
+            found, which, total, api, _, _ = json_entry(behind, json_words, with_ids, False, seed)
         else:
             behind = behind_word(at + 1, begins, _IN_TEXT)
             if behind == 0:
                 continue
-            found, which, total, api = text_entry(behind, text_words, api_names, api_keys, with_ids, seed)
+            found, which, total, api, _, _ = text_entry(
+                behind, text_words, api_names, api_keys, with_ids, False, seed
+            )
         if found == 0:
             continue
         millis = local_millis(line + 1)
@@ -117,3 +143,17 @@ def _scan(
             continue
         essence[row], connection[row] = found, which
         local_ms[row], total_ns[row], key[row] = millis, total, api
+
+
+@compiled("Tuple((uint64, int64, int64, int64, int64))(int64, uint64, int64, int64, int64, int64, int64)")
+def _shape_of(line, seed, begins, json_words, text_words, api_names, api_keys):
+    at = line + 26
+    while byte_at(at) != 32:
+        at += 1
+    behind = behind_word(at + 1, begins, _IN_JSON)
+    if behind:
+        _, _, _, _, shape, ids = json_entry(behind, json_words, True, True, seed)
+    else:
+        behind = behind_word(at + 1, begins, _IN_TEXT)
+        _, _, _, _, shape, ids = text_entry(behind, text_words, api_names, api_keys, True, True, seed)
+    return shape, ids[0] - line, ids[1] - line, ids[2] - line, ids[3] - line

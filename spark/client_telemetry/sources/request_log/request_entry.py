@@ -23,6 +23,9 @@ class BadEntry(ValueError):
     """Begins like an entry but is not one: cut off, or with a line feed inside. The message says what is wrong."""
 
 
+_OF_CLIENT = ("groupId", "transactionalId", "replicaId", "replicaState")
+
+
 class RequestEntry(NamedTuple):
     """`software_name`, `software_version`: as the broker registered them; None = not in the format (text logs up to
     2.4). `request`, `response`: bodies with the names of the JSON format; from the text format only what is read
@@ -46,6 +49,18 @@ class RequestEntry(NamedTuple):
     is_forwarded: bool
     correlation_id: int | None = None
     is_traced: bool = False
+
+    def shortened(self) -> "RequestEntry":
+        """With only that of its bodies which says who sent it, if nothing in the answer failed."""
+        kept: dict[str, Any] = {name: self.request[name] for name in _OF_CLIENT if name in self.request}
+        kept["topics"] = [{"name": name} for name in dict.fromkeys(topics_of(self.request))]
+        return self._replace(request=kept, response={})
+
+    def of_connection(self, connection_id: str, correlation_id: int, total_ms: float) -> "RequestEntry":
+        """The same request, of another connection."""
+        # Less than half of the time that _replace takes.
+        fields = (*self[:3], connection_id, *self[4:9], total_ms, *self[10:13], correlation_id, False)
+        return tuple.__new__(RequestEntry, fields)
 
 
 def parse_entry(message: str) -> RequestEntry:

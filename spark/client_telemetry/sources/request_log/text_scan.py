@@ -17,6 +17,7 @@ from client_telemetry.sources.request_log.byte_scan import (
     hashed,
     holds,
     is_digit,
+    is_read_whole,
     mixed,
     small_number,
 )
@@ -137,6 +138,37 @@ def _with_ids(at, end, value):
 
 
 @njit
+def _with_names(at, end, value):
+    """`value` with groups, transactional ids, replica ids and topics hashed into it; `at`, `end`: of the request."""
+    first = at
+    while at < end:
+        if not holds(uint64_at(at), _EQUALS):
+            at += 8
+            continue
+        last = at + 8
+        while at < last and at < end:
+            if _is_of_client(at) or _is_topic(at):
+                begin = at - 10 if at - 10 >= first else first
+                while at < end and byte_at(at) != 44 and byte_at(at) != 125:
+                    at += 1
+                value = hashed(begin, at, value)
+            at += 1
+    return value
+
+
+@njit
+def _is_topic(at):
+    """Whether a `=` is that of `{topic=` or `{name=`."""
+    if byte_at(at) != 61:
+        return False
+    if byte_at(at - 1) == 101:
+        return byte_at(at - 2) == 109 and byte_at(at - 4) == 110 and byte_at(at - 5) == 123
+    return (
+        byte_at(at - 1) == 99 and byte_at(at - 2) == 105 and byte_at(at - 5) == 116 and byte_at(at - 6) == 123
+    )
+
+
+@njit
 def _has_error(at, end):
     """Whether an error_code between the addresses is not 0."""
     while at < end:
@@ -174,9 +206,12 @@ def _behind_response(at, words):
 
 
 @njit
-def text_entry(at, words, names, keys, with_ids, seed):
-    """(essence, connection, total_ns, key) as Scanned has them; `at`: behind `(apiKey=`."""
-    slow = np.uint64(0), np.uint64(0), np.int64(0), np.int64(0)
+def text_entry(at, words, names, keys, with_ids, with_names, seed):
+    """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which the
+    correlation id and the connection id begin and end; `at`: behind `(apiKey=`.
+    """
+    nothing = np.int64(0)
+    slow = np.uint64(0), np.uint64(0), nothing, nothing, np.uint64(0), (nothing, nothing, nothing, nothing)
     first = at
     key, at = _api(at, names, keys)
     _, at = small_number(behind_word(at, words, _VERSION))
@@ -195,11 +230,13 @@ def text_entry(at, words, names, keys, with_ids, seed):
             behind = behind_word(at, words, _CORRELATION)
         at += 1
     value = hashed(first, at - 1, value)
+    number = behind
     at = behind + 1 if byte_at(behind) == 45 else behind
     if not is_digit(byte_at(at)):
         return slow
     while is_digit(byte_at(at)):
         at += 1
+    behind_number = at
     at = behind_word(at, words, _BODY)
     if at == 0:
         return slow
@@ -207,10 +244,15 @@ def text_entry(at, words, names, keys, with_ids, seed):
     at = _behind_request(at, words)
     if at == 0:
         return slow
+    body, shape = first, value
+    if with_names:
+        shape = _with_names(first, at - _RESPONSE_BYTES, value)
     if with_ids:
         value = _with_ids(first, at - _RESPONSE_BYTES, value)
     answer = at
     first = _behind_response(at, words)
+    if with_names and is_read_whole(key):
+        shape = hashed(body, first, value)
     if first == 0 or (key != _API_VERSIONS and _has_error(answer, first)):
         return slow
     at = first
@@ -219,6 +261,7 @@ def text_entry(at, words, names, keys, with_ids, seed):
     behind = behind_word(at, words, _TOTAL)
     if behind == 0 or at == first:
         return slow
+    peer, behind_peer = first, at
     connection = hashed(first, at, seed)
     total, at = duration_ns(behind)
     if at == 0 or byte_at(at) != 44:
@@ -269,5 +312,6 @@ def text_entry(at, words, names, keys, with_ids, seed):
             at += 1
         if byte_at(at) != 41:
             return slow
-    value = mixed(hashed(first, at, value), connection)
-    return value if value else np.uint64(1), connection, total, key
+    value, shape = mixed(hashed(first, at, value), connection), hashed(first, at, shape)
+    ids = number, behind_number, peer, behind_peer
+    return value if value else np.uint64(1), connection, total, key, shape, ids

@@ -5,7 +5,7 @@ from client_telemetry.sources.request_log.broker_survey import (
     TwoClusters,
     addresses,
     survey,
-    told_apart,
+    with_id_told_apart,
 )
 from client_telemetry.sources.request_log.request_entry import parse_entry
 
@@ -66,7 +66,9 @@ def test_what_is_no_connection(connection_id):
 
 def _told_apart(connection: str, client_id: str) -> str:
     line = json_line(0, FETCH, connection=connection, client_id=client_id).decode()
-    return told_apart(parse_entry(line[line.index("Completed request:") : line.rindex("}") + 1]))
+    return with_id_told_apart(
+        parse_entry(line[line.index("Completed request:") : line.rindex("}") + 1])
+    ).connection_id
 
 
 def test_masked_connections_differ_by_number_or_else_by_client():

@@ -1,6 +1,7 @@
 """Compiled reading of lines against reading each line by itself: of real lines, damaged at random, both give the same dump."""
 
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log import broker_survey, conversion
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases
 from client_telemetry.sources.request_log.line_scan import SLOW, scan
+from client_telemetry.sources.request_log.request_entry import parse_entry
 
 DATA = Path(__file__).parents[3] / "data"
 WORDS = (
@@ -84,6 +86,10 @@ def converted(log: Path, into: Path) -> tuple:
     return brokers, done, dump
 
 
+_OF_CONNECTION = re.compile(rb'((?:from connection |"connection":")[^;"]+?:)\d+((?:-\d+)?-\d+[;"])')
+_NUMBER = re.compile(rb'(correlationId"?[=:] ?)-?\d+')
+
+
 def one_by_one(lines: bytearray, with_ids: bool = True):
     scanned = scan(lines, with_ids)
     return scanned._replace(essence=np.full(len(scanned.key), SLOW, np.uint64))
@@ -108,3 +114,27 @@ def test_damaged_lines_give_the_same_dump(name, seed, real_lines, tmp_path, monk
     assert fast == slow
     taken = scan(bytearray(file.read_bytes())).essence != SLOW
     assert 0.4 < taken.mean() < 0.97 and fast[1].unreadable.total() > 5
+
+
+@pytest.mark.parametrize("name", ["text 2.4", "text 2.7", "JSON 3.9", "JSON 4.0"])
+def test_short_connections_of_whatever_requests_give_the_same_dump(name, real_lines, tmp_path, monkeypatch):
+    """Lines of the same shape on other connections are not parsed; topics, groups and correlation ids still count."""
+    changes = [(b"orders", b"other-%d"), (b"group", b"grp-%d")]
+    log = []
+    for again in range(4):
+        for number, line in enumerate(real_lines[name]):
+            line = _OF_CONNECTION.sub(
+                rb"\g<1>%d\g<2>" % (20_000 + (number // 3 + again * 7919) % 40_000), line
+            )
+            for word, other in changes if number % 5 == again else ():
+                line = line.replace(word, other % (number % 4))
+            log.append(_NUMBER.sub(rb"\g<1>%d" % (again * 100 + number % 9), line))
+    file = tmp_path / "request.log"
+    file.write_bytes(b"\n".join(log) + b"\n")
+    parsed = []
+    monkeypatch.setattr(conversion, "parse_entry", lambda message: parsed.append(1) or parse_entry(message))
+    fast = converted(file, tmp_path / "fast")
+    assert len(parsed) < 0.7 * len(log)
+    for module in (broker_survey, conversion):
+        monkeypatch.setattr(module, "scan", one_by_one)
+    assert converted(file, tmp_path / "slow") == fast
