@@ -160,6 +160,8 @@ class Evidence:
     """From that time on, from shortly before the first broker changed its release, activities are more exact."""
     data_from: float | None = None
     """When the first activity begins, if the activities are stored elsewhere."""
+    broker_events: list[str] = field(default_factory=list)
+    """Sentences about what happened to brokers beside the upgrade itself."""
     requests_until: float = inf
     """Until when all requests are in the records, though brokers ran longer: those of open connections come with the
     next snapshot."""

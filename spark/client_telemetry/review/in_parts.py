@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from client_telemetry.identity.owners import OwnerRule, first_match
-from client_telemetry.review import functions, metric_changes, metric_curves, prediction
+from client_telemetry.review import functions, metric_changes, metric_curves, outcome, prediction
 from client_telemetry.review.activity import Activity, Evidence, FailedLogin
+from client_telemetry.review.common_minutes import with_common_minutes
 from client_telemetry.review.hosts import hosts_of, with_hosts
 from client_telemetry.review.judge_client import Surroundings, outcomes
 from client_telemetry.review.metric_changes import Compare, CompareColumns
@@ -147,6 +148,7 @@ def assembled(
     if not clients:
         raise WindowWithoutData(_NOTHING)
     clients.sort(key=lambda client: (client.client_id or "", client.principal, client.track_name))
+    reviewed, minutes = with_common_minutes(clients)
     explained = {api for own in refusals.values() for api in own.is_shared}
     answered: dict[int, set[tuple[str | None, str]]] = {}
     curves: GroupSums = {}
@@ -157,8 +159,8 @@ def assembled(
     assembled_review = Review(
         evidence.cluster_id,
         common.upgrade,
-        tuple(clients),
-        rule_records(clients),
+        reviewed,
+        rule_records(reviewed),
         unexplained_logins=tuple(_logins_by_address(evidence.failed_logins)),
         unexplained_refusals=sum(
             refusal.requests
@@ -167,6 +169,7 @@ def assembled(
         ),
         has_failed_logins=evidence.has_failed_logins,
         has_refusals=evidence.has_refusals,
+        broker_events=(*evidence.broker_events, *minutes),
         answered={broker: frozenset(own) for broker, own in answered.items()},
     )
     comparisons = [comparison for reviewed_part in parts for comparison in reviewed_part.comparisons]
@@ -229,6 +232,12 @@ def _reviewed(
             hosts,
             lambda address, own: outcomes(own, refused.refusals(address), library, common.around, hosts),
         )
+    comparison = compared(foreseen, happened)
+    if foreseen is None and any(each.outcome == outcome.FAILING for each in happened):
+        # A new client that meets what is known of these releases: its cause was predicted, if not for it.
+        of_cause = prediction.of_cause(track, refused.refusals(), common.from_release, common.to_release)
+        if of_cause is not None and compared(of_cause, happened) == prediction.HAPPENED:
+            foreseen, comparison = of_cause, prediction.HAPPENED
     name, version = track.software
     rule = _owner_rule(track, common)
     return ReviewedClient(
@@ -240,7 +249,7 @@ def _reviewed(
         tuple(sorted(track.protocols)),
         foreseen,
         tuple(happened),
-        compared(foreseen, happened),
+        comparison,
         tuple(sorted(track.groups)),
         rule.owner if rule else None,
         rule.contact if rule else None,

@@ -21,7 +21,7 @@ from client_telemetry.review.activity import (
     FeatureLevels,
     UnnamedRefusal,
 )
-from client_telemetry.review.server_log import LoginFailure, RefusedRequest, ServerRun, read
+from client_telemetry.review.server_log import LoginFailure, RefusedRequest, ServerRun, failed_starts, read
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import LogFile, lines
 from client_telemetry.sources.request_log.answers import answer
@@ -220,6 +220,7 @@ class _Reading:
                     f"{folder.name}: no server.log beside the request log: refused requests and failed logins do not show"
                 )
                 self._without_server_log(folder)
+        result.broker_events += failed_starts(server_runs.values())
         result.runs.sort(key=lambda run: (run.started, run.broker_id))
         result.features.sort(key=lambda levels: levels.at)
         result.unnamed_refusals += [self._unnamed[key] for key in sorted(self._unnamed)]

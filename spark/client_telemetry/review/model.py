@@ -39,9 +39,13 @@ class ReviewedClient:
 
     @cached_property
     def last_outcome(self) -> Outcome:
-        """The latest outcome that says something: a client that was not seen in the last phase keeps its previous one."""
-        telling = [happened for happened in self.outcomes if happened.outcome != outcome.NOT_SEEN]
-        return telling[-1] if telling else self.outcomes[-1]
+        """See outcome.last_of."""
+        return outcome.last_of(self.outcomes)
+
+    @property
+    def is_well_again(self) -> bool:
+        """Whether it failed during the upgrade and works at the end of the records."""
+        return outcome.is_well_again(self.outcomes)
 
     @property
     def is_failing(self) -> bool:
@@ -81,6 +85,7 @@ class Review:
     unexplained_refusals: int = 0
     has_failed_logins: bool = True
     has_refusals: bool = True
-    notes: tuple[str, ...] = field(default=())
+    broker_events: tuple[str, ...] = ()
+    """Sentences about what happened to brokers beside the upgrade itself."""
     answered: Mapping[int, frozenset[tuple[str | None, str]]] = field(default_factory=dict, repr=False)
     """Upgraded broker -> (client id, principal) of those that it has answered since."""

@@ -1,5 +1,6 @@
 """What happened to a client: the vocabulary, and the evidence behind it. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 UNAFFECTED, FAILING, FAILING_BEFORE = "unaffected", "failing", "failing_before"
@@ -43,3 +44,15 @@ class Outcome:
     """Functions that stopped."""
     api_keys: tuple[int, ...] = ()
     """APIs that were refused, or permanently answered with an error."""
+
+
+def last_of(outcomes: Sequence[Outcome]) -> Outcome:
+    """The latest outcome that says something: a client that was not seen in the last phase keeps its previous one."""
+    telling = [happened for happened in outcomes if happened.outcome != NOT_SEEN]
+    return telling[-1] if telling else outcomes[-1]
+
+
+def is_well_again(outcomes: Sequence[Outcome]) -> bool:
+    """Whether it failed in some phase and works since."""
+    has_failed = any(happened.outcome == FAILING for happened in outcomes)
+    return has_failed and last_of(outcomes).outcome == UNAFFECTED

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge, known_issues
+from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge, known_issues, served
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
     BREAKS,
@@ -121,6 +121,29 @@ def evidence_of(
     )
 
 
+def of_cause(
+    track: Track, refusals: Iterable[signs.Refusal], from_release: str, to_release: str
+) -> Prediction | None:
+    """What would have been predicted of a client that came after the upgrade began, had it sent the same requests before:
+    those that brokers of the from-release accept, refused or answered since. None if that is nothing.
+    """
+    accepted = served.by(from_release)
+    requests = dict.fromkeys(track.used, 1)
+    requests |= {
+        (failure.api_key, failure.version): failure.refused for failure in track.failures if failure.refused
+    }
+    requests |= {(refusal.api_key, refusal.version): refusal.requests for refusal in refusals}
+    uses = tuple(
+        ApiUse(key, version, count)
+        for (key, version), count in sorted(requests.items())
+        if key in accepted and accepted[key].served.min <= version <= accepted[key].served.max
+    )
+    name, version_text = track.software
+    protocol = min(track.protocols, default=None) or None
+    evidence = ClientEvidence(name, version_text, track.key.client_id, uses, security_protocol=protocol)
+    return predict(evidence, from_release, to_release)
+
+
 def _has_scram(principal: str, scram_users: frozenset[str] | None) -> bool | None:
     if scram_users is None or (scram_users and not principal):
         return None
@@ -223,9 +246,7 @@ def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> str:
         if phase != phases.ROLLED_BACK
     )
     if failed:
-        if not foreseen and not _suspected(prediction):
-            return UNEXPECTED
-        return HAPPENED if _explained(prediction, happened) else NOT_TRIGGERED
+        return _compared_with_failure(prediction, happened, foreseen=foreseen or _suspected(prediction))
     if words <= {outcome.GONE, outcome.NOT_SEEN, outcome.NEW}:
         return CANNOT_TELL
     if any(phase_outcome.kind == outcome.WORSE for phase_outcome in happened):
@@ -248,22 +269,40 @@ def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> str:
     return AS_SAFE if prediction.verdict in (SAFE, UNSUPPORTED) else NOT_COUNTED
 
 
-def _explained(prediction: Prediction, happened: Sequence[Outcome]) -> bool:
-    """Whether what stopped may be what was predicted: a latent rule is about an API, and another one may have failed
-    for another reason while the rule waits for its trigger.
+def _compared_with_failure(prediction: Prediction, happened: Sequence[Outcome], *, foreseen: bool) -> str:
+    """For a client that failed in some phase. One that failed only during the roll, without being refused anything or a
+    rule that says so, and is well again does not count: brokers restarted.
     """
+    if foreseen and _explained(prediction, happened):
+        return HAPPENED
+    failed = [each for each in happened if each.outcome == outcome.FAILING]
+    by_restarts = all(each.phase == phases.ROLLING and each.kind != outcome.REFUSED for each in failed)
+    if by_restarts and outcome.is_well_again(happened) and happened[-1].phase != phases.ROLLED_BACK:
+        return NOT_COUNTED
+    return NOT_TRIGGERED if foreseen and prediction.when == LATENT else UNEXPECTED
+
+
+def _explained(prediction: Prediction, happened: Sequence[Outcome]) -> bool:
+    """Whether what failed may be what was predicted, which belongs to a cause: a client may fail for another reason."""
     harmful = [rule for rule in prediction.rules if rule.verdict in (BREAKS, DEGRADES)]
     harmful = [rule for rule in harmful if rule.decides] or harmful
-    if any(rule.when != LATENT for rule in harmful) or not harmful:
+    failed = [each for each in happened if each.outcome == outcome.FAILING]
+    return not harmful or any(_is_cause(rule, failed) for rule in harmful)
+
+
+def _is_cause(rule: FoundRule, failed: Sequence[Outcome]) -> bool:
+    """Whether a rule is about what failed: logging in, an API that was refused, or a function that stopped."""
+    kinds = {each.kind for each in failed}
+    if rule.rule_id in known_issues.login_rules():
+        return outcome.AUTHENTICATION_FAILED in kinds
+    if kinds == {outcome.AUTHENTICATION_FAILED}:
+        return False
+    lost = {name for each in failed for name in each.lost}
+    apis_lost = {key for each in failed for key in each.api_keys}
+    if rule.api_key is None or not (lost or apis_lost):
         return True
-    lost = {name for phase_outcome in happened for name in phase_outcome.lost}
-    apis_lost = {key for phase_outcome in happened for key in phase_outcome.api_keys}
-    return any(
-        rule.api_key is None
-        or rule.api_key in apis_lost
-        or functions.served(rule.api_key, is_tool=False) in lost
-        for rule in harmful
-    )
+    suffers = {functions.served(rule.api_key, is_tool=is_tool) for is_tool in (False, True)}
+    return rule.api_key in apis_lost or bool(suffers & lost)
 
 
 def _suspected(prediction: Prediction) -> bool:

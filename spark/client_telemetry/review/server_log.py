@@ -2,10 +2,12 @@
 releases over time, refused requests, failed logins, finalized features. Pure.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import NamedTuple
 
+from client_telemetry.review.phases import clock
 from client_telemetry.sources.request_log.log_line import LineReader
 from client_telemetry.sources.request_log.server_log import (
     ServerEvent,
@@ -13,6 +15,9 @@ from client_telemetry.sources.request_log.server_log import (
     feature_levels,
     mechanism_of,
 )
+
+STARTING_SECONDS = 300.0
+"""A broker with many partitions takes minutes to start."""
 
 
 class RefusedRequest(NamedTuple):
@@ -43,6 +48,10 @@ class ServerRun:
     has_broker: bool = False
     """Whether the process is a broker, possibly with a controller, rather than only a controller."""
     stopping: float | None = None
+    starting: float | None = None
+    """When it said that it is starting; None = that line is missing."""
+    is_up: bool = False
+    """Whether it says that it has started, after it said that it is starting."""
     features: list[tuple[float, dict[str, int]]] = field(default_factory=list)
     refused: list[RefusedRequest] = field(default_factory=list)
     logins: list[LoginFailure] = field(default_factory=list)
@@ -56,6 +65,8 @@ class ServerRun:
         # The node in a controller's line may not be a broker.
         if self.node_id is None and event.kind != "features" and event.text != "controller":
             self.node_id = event.node_id
+        if event.kind in ("process", "starting") and self.starting is None:
+            self.starting = at
         if event.kind in ("starting", "stopping", "named") and event.text != "controller":
             self.has_broker = True
         if event.kind == "refused" and event.api is not None:
@@ -67,6 +78,8 @@ class ServerRun:
             self.features.append((at, feature_levels(event.text)))
         elif event.kind in ("signal", "stopping") and self.stopping is None:
             self.stopping = at
+        elif event.kind == "started":
+            self.is_up = True
         elif event.kind == "release" and not self.releases:
             self.releases = (event.text,)
 
@@ -74,12 +87,46 @@ class ServerRun:
         """Add what another log of the same process has in addition."""
         self.releases = self.releases or other_log.releases
         self.has_broker = self.has_broker or other_log.has_broker
+        self.starting = other_log.starting if self.starting is None else self.starting
+        self.is_up = self.is_up or other_log.is_up
         self.node_id = other_log.node_id if self.node_id is None else self.node_id
         self.stopping = other_log.stopping if self.stopping is None else self.stopping
         refused, logins = set(self.refused), set(self.logins)
         self.refused += [refusal for refusal in other_log.refused if refusal not in refused]
         self.logins += [login for login in other_log.logins if login not in logins]
         self.features += [levels for levels in other_log.features if levels not in self.features]
+
+
+def failed_starts(logs: Iterable[Sequence[ServerRun]]) -> list[str]:
+    """In sentences, in order of time, the starts after which a node did not come up. `logs`: the runs of each folder, which
+    is one node's. Nothing is said of nodes whose logs have no complete start.
+    """
+    by_node: dict[int, list[ServerRun]] = {}
+    for runs in logs:
+        nodes = [run.node_id for run in runs if run.node_id is not None]
+        for run in runs if nodes else ():
+            by_node.setdefault(nodes[0] if run.node_id is None else run.node_id, []).append(run)
+    until = max((run.last for runs in by_node.values() for run in runs), default=0.0)
+    failed = [
+        (run.started, _failed_start(node, run, later))
+        for node, runs in by_node.items()
+        if any(run.is_up for run in runs)
+        for run, later in _each_with_next(runs)
+        if run.starting is not None and not run.is_up
+        if later is not None or until - run.last > STARTING_SECONDS
+    ]
+    return [sentence for _, sentence in sorted(failed)]
+
+
+def _each_with_next(runs: Sequence[ServerRun]) -> Iterator[tuple[ServerRun, ServerRun | None]]:
+    in_order = sorted(runs, key=lambda run: run.started)
+    yield from zip_longest(in_order, in_order[1:])
+
+
+def _failed_start(node: int, run: ServerRun, later: ServerRun | None) -> str:
+    release = f" on {run.releases[0]}" if len(run.releases) == 1 else ""
+    again = f"it was started again at {clock(later.started)}" if later else "it was not started again"
+    return f"Broker {node} was started{release} at {clock(run.started)} and did not come up; {again}"
 
 
 def read(lines: Iterable[bytes], times: LineReader | None = None) -> list[ServerRun]:

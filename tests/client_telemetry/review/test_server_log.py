@@ -1,7 +1,7 @@
 """server.log of Kafka 3.9.1 and 4.0.1, line by line as they come."""
 
 import pytest
-from client_telemetry.review.server_log import read
+from client_telemetry.review.server_log import failed_starts, read
 
 LOG = b"""\
 [2026-11-22 12:04:54,995] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
@@ -57,3 +57,33 @@ def test_finalized_features() -> None:
 
     assert first.features[0][1] == {"metadata.version": 21}
     assert second.features[0][1] == {"group.version": 1, "transaction.version": 2, "metadata.version": 25}
+
+
+STARTED = b"[2026-11-22 12:0%d:10,000] INFO [KafkaRaftServer nodeId=3] Kafka Server started (kafka.server.KafkaRaftServer)\n"
+
+
+def run_of(minute: int, release: str, *, is_up: bool) -> bytes:
+    at = f"[2026-11-22 12:0{minute}:0".encode()
+    lines = (
+        at + b"0,000] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)\n"
+        + at + b"2,000] INFO [BrokerServer id=3] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)\n"
+        + at + b"3,000] INFO Kafka version: " + release.encode() + b" (org.apache.kafka.common.utils.AppInfoParser)\n"
+    )  # fmt: skip
+    return lines + (STARTED % minute if is_up else b"")
+
+
+def test_a_start_after_which_the_broker_did_not_come_up_is_an_event() -> None:
+    log = run_of(1, "3.9.1", is_up=True) + run_of(3, "4.0.1", is_up=False) + run_of(5, "4.0.1", is_up=True)
+    assert failed_starts([read(log.splitlines())]) == [
+        "Broker 3 was started on 4.0.1 at 12:03:00 and did not come up; it was started again at 12:05:00"
+    ]
+    given_up = run_of(1, "3.9.1", is_up=True) + run_of(2, "4.0.1", is_up=False)
+    assert failed_starts([read(given_up.splitlines())]) == []  # it may still be starting
+    other = LOG.replace(b"=3]", b"=1]").replace(b"id=3", b"id=1")
+    (event,) = failed_starts([read(given_up.splitlines()), read(other.splitlines())])
+    assert event == "Broker 3 was started on 4.0.1 at 12:02:00 and did not come up; it was not started again"
+
+
+def test_nothing_is_said_of_logs_that_have_no_complete_start() -> None:
+    assert failed_starts([read(LOG.splitlines())]) == []
+    assert failed_starts([]) == []

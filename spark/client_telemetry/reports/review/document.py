@@ -148,6 +148,7 @@ def document(report: ReviewReport) -> dict[str, Any]:
         "is_complete": upgrade.is_complete,
         "created_at": timestamp(report.created_at),
         "prediction": report.prediction_source,
+        "broker_events": list(review.broker_events),
         "phases": [
             {"phase": phase.name, "since": _time(phase.since), "until": _time(phase.until)}
             for phase in upgrade.phases

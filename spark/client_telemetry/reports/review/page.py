@@ -15,7 +15,7 @@ from client_telemetry.reports.review import metrics
 from client_telemetry.reports.review import report as reports
 from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.reports.review.ticket import pack_places
-from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS, predicted
+from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS, predicted, well_again
 from client_telemetry.reports.upgrade import changes
 from client_telemetry.reports.wording import period
 from client_telemetry.review import applications, outcome, prediction
@@ -136,6 +136,7 @@ def _template() -> Template:
         "by_candidate": changes.by_candidate,
         "for_any_other": changes.for_any_other,
         "predicted_of": predicted,
+        "well_again": well_again,
         "api": apis.name,
         "color": lambda word: _COLORS[word],
         "outcome_words": lambda word: OUTCOME_WORDS[word],

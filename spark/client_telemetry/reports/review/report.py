@@ -108,6 +108,8 @@ def sentence(review: Review, cluster_name: str) -> str:
         parts.append(f"{fixed:,} fixed meanwhile")
     if lost := len(keys(gone(review))):
         parts.append(f"{lost:,} application{'s' * (lost != 1)} disappeared for unknown reasons")
+    if again := len(keys(client for client in review.clients if client.is_well_again)):
+        parts.append(f"{again:,} failed during it and {'is' if again == 1 else 'are'} well again")
     if before := len(keys(with_outcome(review, outcome.FAILING_BEFORE))):
         parts.append(f"{before:,} {'was' if before == 1 else 'were'} already failing before")
     others = keys(with_outcome(review, outcome.FAILING)) - keys(happened) - unexpected

@@ -7,7 +7,7 @@ from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import code, prose, row
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.report import ReviewReport, moment
-from client_telemetry.reports.review.wording import happened, predicted
+from client_telemetry.reports.review.wording import happened, predicted, well_again
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.model import ReviewedClient
 
@@ -58,7 +58,7 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
             row(
                 (
                     _name(client),
-                    prose(happened(last)),
+                    prose(well_again(client) or happened(last)),
                     f"{since:%Y-%m-%d %H:%M}" if since else "",
                     "; ".join(prose(reason) for reason in last.reasons),
                     prose(predicted(client)),

@@ -2,6 +2,7 @@
 
 from client_telemetry.review import outcome
 from client_telemetry.review.model import ReviewedClient
+from client_telemetry.review.phases import ROLLING
 
 OUTCOME_WORDS = {
     outcome.UNAFFECTED: "unaffected",
@@ -35,6 +36,14 @@ def happened(last: outcome.Outcome) -> str:
     """
     kind = f" ({KIND_WORDS.get(last.kind, last.kind)})" if last.kind else ""
     return OUTCOME_WORDS[last.outcome] + kind
+
+
+def well_again(client: ReviewedClient) -> str:
+    """`failed during the roll, well again`; empty if it did not fail, or still does."""
+    if not client.is_well_again:
+        return ""
+    failed_in = {happened.phase for happened in client.outcomes if happened.outcome == outcome.FAILING}
+    return f"failed during the {'roll' if failed_in == {ROLLING} else 'upgrade'}, well again"
 
 
 def predicted(client: ReviewedClient) -> str:
