@@ -13,7 +13,9 @@ plugin: $(PLUGIN)  ## build and test the plugin that makes brokers write dumps, 
 $(PLUGIN): broker-plugin/pom.xml $(shell find broker-plugin/src -type f)
 	@command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac >/dev/null || { echo "There is no Java compiler: install a JDK 17 or newer (on Debian: openjdk-17-jdk-headless), or set JAVA_HOME." >&2; exit 1; }
 	@command -v mvn >/dev/null || { echo "There is no Maven: install it (on Debian: maven)." >&2; exit 1; }
+	@rm -f broker-plugin/target/*.jar
 	@cd broker-plugin && $(MAVEN) package
+	@rm -f broker-plugin/target/original-*.jar
 	@touch $@
 
 bench-plugin: plugin $(STAMPS)/end_to_end  ## measure what the plugin costs a broker, and write it into docs/broker-plugin.md

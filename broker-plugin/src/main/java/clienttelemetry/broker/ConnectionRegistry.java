@@ -35,6 +35,9 @@ final class ConnectionRegistry {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionRegistry.class);
     private static final int MAX_ACCEPTED = 10_000;
     /** Connections that are told of one by one as they open, between two snapshots: of one address, and in all. */
+    /** After which a connection of a storm is told of alone. */
+    private static final long LASTING_NANOS = 2_000_000_000L;
+    private static final int TOLD_AT_ONCE = 5_000;
     private static final int TOLD_OF_ADDRESS = 1000;
     private static final int TOLD_IN_ALL = 10_000;
     /** A request that the client did not wait for is logged after the line that tells of its closed connection. */
@@ -519,10 +522,36 @@ final class ConnectionRegistry {
         }
     }
 
-    /** Sums since the last call: more often than snapshots, since a killed broker loses them. */
+    /**
+     * Sums since the last call, and connections that were held back and last: more often than snapshots, since a killed
+     * broker loses them.
+     */
     void tellSums(long nowMillis, Consumer<DumpRecord> out) {
+        tellLasting(nowMillis * NANOS_PER_MILLI, out);
         summaries.take(nowMillis * NANOS_PER_MILLI).forEach(out);
         failedLogins.take().forEach(out);
+    }
+
+    private void tellLasting(long nowNanos, Consumer<DumpRecord> out) {
+        int told = 0;
+        for (Connection connection : connections.values()) {
+            List<DumpRecord> records = List.of();
+            synchronized (connection) {
+                boolean isTold = connection.isHeldBack && !connection.isOfBroker && connection.closedNanos == null
+                        && connection.use.hasRequests() && nowNanos - connection.openedNanos >= LASTING_NANOS;
+                if (isTold) {
+                    connection.isHeldBack = false;
+                    connection.hasNewRequests = false;
+                    records = List.of(connection.event(ConnectionEvent.Kind.OPENED, nowNanos, identifiers),
+                            connection.event(ConnectionEvent.Kind.ACTIVE, nowNanos, identifiers));
+                    told++;
+                }
+            }
+            records.forEach(out);
+            if (told == TOLD_AT_ONCE) {
+                return; // a storm does not fill the spool faster: the others are told next time
+            }
+        }
     }
 
     /** How many connections it holds. */

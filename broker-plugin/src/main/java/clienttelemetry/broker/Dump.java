@@ -23,12 +23,14 @@ final class Dump {
     private static final long TICK_MILLIS = 1000;
     private static final long FLUSH_MILLIS = 100;
     private static final long SNAPSHOT_MILLIS = 5 * 60_000;
-    private static final long SUMS_MILLIS = 30_000;
+    /** A killed broker loses what is in memory only: the clients of a storm. */
+    private static final long SUMS_MILLIS = 2_000;
     /** How old the gauges and counts may be that a killed broker leaves in its manifest. */
     private static final long SAVE_MILLIS = 10_000;
     /** The snapshot that tells one hour from the next is taken so long before the hour ends. */
     private static final Duration BEFORE_THE_HOUR = Duration.ofSeconds(2);
 
+    private volatile int stuckFolders;
     final Incarnation broker;
     final Drops drops = new Drops();
     final RecordQueue queue;
@@ -105,7 +107,7 @@ final class Dump {
 
     void start() {
         begin();
-        uploads.then(null, () -> Recovery.recover(settings.spoolFolder, folder, uploads));
+        uploads.then(null, () -> stuckFolders = Recovery.recover(settings.spoolFolder, folder, broker, uploads));
         uploads.start();
         thread.start();
         LOG.info("{} {}: dumping client telemetry to {} as incarnation {}, by way of {}; connections: {}.", PluginVersion.NAME,
@@ -285,6 +287,10 @@ final class Dump {
 
     long missedConnections() {
         return reconciliation == null ? 0 : reconciliation.missedConnections();
+    }
+
+    int stuckFolders() {
+        return stuckFolders;
     }
 
     int ignoredSettings() {

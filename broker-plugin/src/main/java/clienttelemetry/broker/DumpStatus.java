@@ -49,6 +49,8 @@ final class DumpStatus implements DynamicMBean {
         show("UploadedBytes", Long.class, "Their bytes", dump.uploads.uploadedBytes::get);
         show("FailedUploads", Long.class, "Attempts that failed; each was or will be repeated", dump.uploads.failures::get);
         show("RefusedFiles", Integer.class, "Of the waiting files those that the store refused while it took others", dump.uploads::refused);
+        show("StuckFolders", Integer.class, "Folders of earlier processes in the spool that could not be uploaded; the broker's log says why",
+                dump::stuckFolders);
         show("WaitingFiles", Integer.class, "Finished files that are not uploaded yet", dump.uploads::waiting);
         show("UploadLagSeconds", Double.class, "How long the oldest of them has been waiting", dump.uploads::lagSeconds);
     }

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -110,11 +109,8 @@ final class Manifests {
     }
 
     static Path save(Path folder, Hour hour, ObjectNode manifest) throws IOException {
-        Path file = path(folder, hour);
-        Path part = file.resolveSibling(file.getFileName() + ".part");
         synchronized (SAVING) {
-            PrivateFiles.write(part, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(manifest));
-            return Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            return PrivateFiles.write(path(folder, hour), JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(manifest));
         }
     }
 
@@ -129,6 +125,12 @@ final class Manifests {
 
     static Path path(Path folder, Hour hour) {
         return folder.resolve(PREFIX + hour + ".json");
+    }
+
+    /** The hour of a manifest by its name. */
+    static Hour hourOf(Path file) {
+        String name = file.getFileName().toString();
+        return Hour.parse(name.substring(PREFIX.length(), name.length() - ".json".length()));
     }
 
     static boolean isManifest(Path file) {

@@ -8,6 +8,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
@@ -58,10 +59,14 @@ final class PrivateFiles {
         return FileChannel.open(file, options, attributes(permissions));
     }
 
+    /** Writes a file that is there whole or not at all, also after the machine loses power. */
     static Path write(Path file, byte[] content) throws IOException {
-        try (OutputStream out = Channels.newOutputStream(create(file))) {
+        Path part = file.resolveSibling(file.getFileName() + ".part");
+        try (FileChannel channel = create(part)) {
+            OutputStream out = Channels.newOutputStream(channel);
             out.write(content);
+            channel.force(true);
         }
-        return file;
+        return Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 }

@@ -1,13 +1,17 @@
 package clienttelemetry.broker;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -61,25 +65,36 @@ final class Recovery {
         PrivateFiles.write(folder.resolve(STOPPED), new byte[0]);
     }
 
-    /** Hands what predecessors left to the uploads. */
-    static void recover(Path root, Path own, Uploads uploads) {
+    /**
+     * Hands what predecessors left to the uploads, and gives how many of their folders cannot be. {@code successor}: this
+     * process, whose cluster and broker id a predecessor has that left no readable {@code broker.json}.
+     */
+    static int recover(Path root, Path own, Incarnation successor, Uploads uploads) {
+        int stuck = 0;
         for (Path folder : list(root)) {
-            if (SpoolFolder.isIncarnation(folder) && Files.exists(folder.resolve(BROKER)) && !folder.equals(own)) {
+            if (isOfAnIncarnation(folder) && !folder.equals(own)) {
                 try {
-                    recover(folder, uploads);
+                    recover(folder, successor, uploads);
                 } catch (IOException | RuntimeException e) {
+                    stuck++;
                     LOG.error("The spool that an earlier process left in {} cannot be uploaded; it stays there.", folder, e);
                 }
             }
         }
+        return stuck;
     }
 
-    private static void recover(Path folder, Uploads uploads) throws IOException {
+    /** The lock is made first, and {@code broker.json} may be missing after the machine lost power. */
+    private static boolean isOfAnIncarnation(Path folder) {
+        return SpoolFolder.isIncarnation(folder) && (Files.exists(folder.resolve(BROKER)) || Files.exists(folder.resolve(LOCK)));
+    }
+
+    private static void recover(Path folder, Incarnation successor, Uploads uploads) throws IOException {
         FileLock lock = lock(folder);
         if (lock == null) {
             return; // its process lives
         }
-        Incarnation broker = readBroker(folder);
+        Incarnation broker = readBroker(folder, successor);
         boolean wasKilled = !Files.exists(folder.resolve(STOPPED));
         TreeMap<Hour, ObjectNode> manifests = new TreeMap<>();
         Manifests empty = new Manifests(broker, folder);
@@ -91,8 +106,9 @@ final class Recovery {
                     objects.add(object);
                 }
             } else if (Manifests.isManifest(file)) {
-                ObjectNode manifest = (ObjectNode) Manifests.JSON.readTree(Files.readAllBytes(file));
-                manifests.put(Hour.parse(manifest.get("hour").asText()), manifest);
+                Hour hour = Manifests.hourOf(file);
+                ObjectNode manifest = readManifest(file);
+                manifests.put(hour, manifest == null ? empty.of(hour).put("recovered", true) : manifest);
             }
         }
         for (SpooledObject object : objects) {
@@ -122,11 +138,30 @@ final class Recovery {
         Files.delete(folder);
     }
 
-    private static Incarnation readBroker(Path folder) throws IOException {
-        ObjectNode identity = (ObjectNode) Manifests.JSON.readTree(Files.readAllBytes(folder.resolve(BROKER)));
-        return new Incarnation(identity.get("cluster_id").asText(), identity.get("broker_id").asInt(),
-                identity.get("incarnation").asText(), Instant.parse(identity.get("started_at").asText()),
-                identity.get("software_version").asText());
+    /** Null if it is torn: what it listed and is not in the spool any more is in the store all the same. */
+    private static ObjectNode readManifest(Path file) throws IOException {
+        try {
+            ObjectNode manifest = (ObjectNode) Manifests.JSON.readTree(Files.readAllBytes(file));
+            return manifest.path("files").isArray() && manifest.path("dropped").isObject() ? manifest : null;
+        } catch (JsonProcessingException | ClassCastException e) {
+            LOG.warn("The manifest {} cannot be read and is made anew from the objects: {}", file, e.getMessage());
+            return null;
+        }
+    }
+
+    private static Incarnation readBroker(Path folder, Incarnation successor) throws IOException {
+        try {
+            JsonNode identity = Manifests.JSON.readTree(Files.readAllBytes(folder.resolve(BROKER)));
+            return new Incarnation(identity.get("cluster_id").asText(), identity.get("broker_id").asInt(),
+                    identity.get("incarnation").asText(), Instant.parse(identity.get("started_at").asText()),
+                    identity.get("software_version").asText());
+        } catch (NoSuchFileException | JsonProcessingException | NullPointerException | DateTimeParseException e) {
+            // The lock was made when the process started, and is never written.
+            Instant startedAt = Files.getLastModifiedTime(folder.resolve(LOCK)).toInstant();
+            LOG.warn("{} in {} cannot be read: the spool is taken for this broker's, by a release that is not known, started at {}.",
+                    BROKER, folder, startedAt);
+            return new Incarnation(successor.clusterId, successor.brokerId, folder.getFileName().toString(), startedAt, "unknown");
+        }
     }
 
     /** Null if a living process has it. */

@@ -1,6 +1,7 @@
 package clienttelemetry.broker;
 
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -187,12 +188,40 @@ final class Settings {
                 .map(String::trim).filter(each -> !each.isEmpty()).collect(Collectors.toUnmodifiableSet());
         shutdownTimeout = Duration.ofMillis(config.getLong(SHUTDOWN_MS));
         s3Region = config.getString(S3_REGION);
-        s3Endpoint = config.getString(S3_ENDPOINT);
+        s3Endpoint = endpoint(config.getString(S3_ENDPOINT));
         s3PathStyle = config.getBoolean(S3_PATH_STYLE);
         s3Encryption = config.getString(S3_ENCRYPTION);
         s3KmsKey = config.getString(S3_KMS_KEY);
         s3Profile = config.getString(S3_PROFILE);
-        s3ProfileFile = config.getString(S3_PROFILE_FILE);
+        s3ProfileFile = profileFile(config.getString(S3_PROFILE_FILE), s3Profile);
+    }
+
+    private static String endpoint(String text) {
+        URI uri;
+        try {
+            uri = URI.create(text);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(S3_ENDPOINT, text, "not a URL: " + e.getMessage());
+        }
+        if (uri.getRawUserInfo() != null) {
+            throw new ConfigException(S3_ENDPOINT + " must not have keys in it: name a profile in " + S3_PROFILE);
+        }
+        boolean isHttp = ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme())) && uri.getHost() != null;
+        boolean isWhole = List.of("", "/").contains(uri.getRawPath() == null ? "" : uri.getRawPath()) && uri.getRawQuery() == null;
+        if (!text.isEmpty() && !(isHttp && isWhole)) {
+            throw new ConfigException(S3_ENDPOINT, text, "must be https://host or https://host:port, without the bucket");
+        }
+        return text;
+    }
+
+    private static String profileFile(String text, String profile) {
+        if (!text.isEmpty() && profile.isEmpty()) {
+            throw new ConfigException(S3_PROFILE_FILE, text, "is read only for a profile: name it in " + S3_PROFILE);
+        }
+        if (!text.isEmpty() && !Files.isReadable(Path.of(text))) {
+            throw new ConfigException(S3_PROFILE_FILE, text, "does not exist or cannot be read by the broker's user");
+        }
+        return text;
     }
 
     /** As Kafka spells them. One that the broker does not have is an error: its clients would be told of. */
@@ -244,17 +273,23 @@ final class Settings {
         TreeMap<String, String> sentences = new TreeMap<>();
         for (String name : names) {
             boolean isOurs = name.startsWith(PREFIX);
-            if (DEFINITION.names().contains(name) || !isOurs && !name.toLowerCase(Locale.ROOT).startsWith(PREFIX.substring(0, 7))) {
+            if (DEFINITION.names().contains(name)) {
                 continue;
             }
             String spelt = name.toLowerCase(Locale.ROOT);
             String nearest = DEFINITION.names().stream().min(Comparator.comparingInt(each -> distance(spelt, each))).orElse("");
-            boolean isTypo = distance(spelt, nearest) <= LARGEST_TYPO;
+            boolean isTypo = distance(spelt, nearest) <= LARGEST_TYPO || isMisspeltPrefix(spelt, nearest);
             if (isOurs || isTypo) {
                 sentences.put(name, name + " is not a setting of the dump of client telemetry" + (isTypo ? "; do you mean " + nearest + "?" : ""));
             }
         }
         return sentences;
+    }
+
+    /** {@code telemetry.dump.location} and {@code kafka.client.telemetry.dump.location}: a setting's name with another beginning. */
+    private static boolean isMisspeltPrefix(String name, String nearest) {
+        return name.contains("telemetry") && name.endsWith("." + nearest.substring(PREFIX.length()))
+                && distance(name, nearest) <= 2 * LARGEST_TYPO;
     }
 
     /** Letters to insert, delete or replace (Levenshtein). */

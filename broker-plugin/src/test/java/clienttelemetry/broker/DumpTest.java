@@ -31,6 +31,9 @@ import org.apache.kafka.common.config.ConfigException;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Spool, uploads, manifests and recovery together, on real files. */
 class DumpTest {
@@ -135,7 +138,7 @@ class DumpTest {
         lock.channel().close();
 
         Uploads successors = new Uploads(new FolderStore(raw(), false), BrokerClock.SYSTEM);
-        Recovery.recover(folder.resolve("spool"), folder.resolve("own"), successors);
+        Recovery.recover(folder.resolve("spool"), folder.resolve("own"), TestBroker.BROKER, successors);
         successors.start();
         assertTrue(successors.stop(LONG));
         assertEquals(upTo(10), sequences());
@@ -144,6 +147,81 @@ class DumpTest {
         assertEquals(4, manifest.get("files").size());
         assertEquals(5, manifest.at("/dropped/queue_full").asLong());
         assertFalse(Files.exists(spoolFolder()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "{\"schema_version\": 1, \"hou", "[]", "{}", "\u0000\u0000\u0000"})
+    void aTornManifestOrBrokerFileHoldsUpNoObject(String torn) throws Exception {
+        Spool spool = spool(TestBroker.settings(folder, "roll.bytes", "300000"), new FolderStore(raw(), false));
+        FileLock lock = Recovery.claim(spoolFolder(), TestBroker.BROKER);
+        for (int i = 0; i < 10; i++) {
+            spool.append(TestBroker.push(TestBroker.NOON, noise(100_000, i)));
+            spool.flush();
+        }
+        lock.channel().close();
+        Files.writeString(Manifests.path(spoolFolder(), Hour.of(TestBroker.NOON)), torn);
+        Files.writeString(spoolFolder().resolve("broker.json"), torn);
+
+        Uploads successors = new Uploads(new FolderStore(raw(), false), BrokerClock.SYSTEM);
+        assertEquals(0, Recovery.recover(folder.resolve("spool"), folder.resolve("own"), TestBroker.BROKER, successors));
+        successors.start();
+        assertTrue(successors.stop(LONG));
+        assertEquals(upTo(10), sequences());
+        JsonNode manifest = TestBroker.manifest(raw(), "12");
+        assertTrue(manifest.get("recovered").asBoolean());
+        assertEquals(4, manifest.get("files").size());
+        assertEquals(TestBroker.BROKER.id, manifest.get("incarnation").asText());
+        assertEquals("unknown", manifest.get("broker_software_version").asText());
+        assertFalse(Files.exists(spoolFolder()));
+    }
+
+    @Test
+    void aFolderThatCannotBeUploadedIsCounted() throws Exception {
+        spool(TestBroker.settings(folder), new FolderStore(raw(), false));
+        Recovery.claim(spoolFolder(), TestBroker.BROKER).channel().close();
+        Files.createDirectory(Manifests.path(spoolFolder(), Hour.of(TestBroker.NOON)));
+        Uploads successors = new Uploads(new FolderStore(raw(), false), BrokerClock.SYSTEM);
+        assertEquals(1, Recovery.recover(folder.resolve("spool"), folder.resolve("own"), TestBroker.BROKER, successors));
+        assertTrue(Files.exists(spoolFolder()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "s3.endpoint, minio.example.com:9000, must be https://host",
+        "s3.endpoint, s3://bucket, must be https://host",
+        "s3.endpoint, https://minio.example.com/bucket, without the bucket",
+        "s3.endpoint, https://key:secret@minio.example.com, must not have keys in it",
+        "s3.endpoint, https://minio example.com, not a URL",
+        "s3.profile.file, /nowhere/config, name it in client.telemetry.dump.s3.profile",
+    })
+    void mistakesOfTheStoreNameTheSettingAtTheStart(String setting, String value, String reason) {
+        ConfigException refused = assertThrows(ConfigException.class, () -> TestBroker.settings(folder, setting, value));
+        assertTrue(refused.getMessage().contains("client.telemetry.dump." + setting), refused.getMessage());
+        assertTrue(refused.getMessage().contains(reason), refused.getMessage());
+        assertFalse(refused.getMessage().contains("secret"));
+    }
+
+    @Test
+    void aProfileFileThatIsNotThereIsRefused() {
+        ConfigException refused = assertThrows(ConfigException.class,
+                () -> TestBroker.settings(folder, "s3.profile", "dump", "s3.profile.file", "/nowhere/config"));
+        assertTrue(refused.getMessage().contains("does not exist or cannot be read"), refused.getMessage());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"clent.telemetry.dump.location", "client-telemetry.dump.location", "client.telemetry.location",
+        "telemetry.dump.location", "kafka.client.telemetry.dump.location", "Client.Telemetry.Dump.location", "clienttelemetry.dump.location"})
+    void misspeltPrefixesAreCaught(String name) {
+        assertEquals(java.util.Set.of(name), Settings.unknown(java.util.Set.of(name)).keySet());
+        assertTrue(Settings.unknown(java.util.Set.of(name)).get(name).contains("do you mean client.telemetry.dump.location"));
+    }
+
+    @Test
+    void settingsOfKafkaAreNotTakenForMisspeltOnes() {
+        java.util.Set<String> kafkas = new java.util.HashSet<>(org.apache.kafka.clients.admin.AdminClientConfig.configNames());
+        kafkas.addAll(java.util.Set.of("telemetry.max.bytes", "metric.reporters", "log.dirs", "client.quota.callback.class", "broker.id",
+                "log.roll.ms", "log.roll.hours", "connections.max.idle.ms"));
+        assertEquals(java.util.Map.of(), Settings.unknown(kafkas));
     }
 
     @Test
@@ -185,7 +263,7 @@ class DumpTest {
     void aLivingProcessKeepsItsSpool() throws Exception {
         FileLock lock = Recovery.claim(spoolFolder(), TestBroker.BROKER);
         Uploads others = new Uploads(new FolderStore(raw(), false), BrokerClock.SYSTEM);
-        Recovery.recover(folder.resolve("spool"), folder.resolve("own"), others);
+        Recovery.recover(folder.resolve("spool"), folder.resolve("own"), TestBroker.BROKER, others);
         assertEquals(0, others.waiting());
         assertTrue(Files.exists(spoolFolder()));
         lock.channel().close();

@@ -96,6 +96,23 @@ class HostileClientsTest {
         registry.snapshot(true, 10, nowhere);
     }
 
+    /** A NAT gateway or a Kubernetes node: what is in memory only would be lost with a broker that is killed. */
+    @Test
+    void clientsBehindOneAddressAreToldOfWithinSecondsIfTheyLast() {
+        ConnectionRegistry registry = registry(64 << 20);
+        for (int client = 0; client < 2493; client++) {
+            registry.request(apiVersions("app-" + client, "lib", ofAddress("10.9.9.9", 1000 + client)), 1_000);
+        }
+        registry.tellSums(2_000, this::tell);
+        assertTrue(events.stream().map(each -> each.getClient().getClientId()).distinct().count() < 2493, "those of a second may be a storm");
+        registry.tellSums(3_000, this::tell);
+        assertEquals(2493, events.stream().map(each -> each.getClient().getClientId()).distinct().count());
+        assertEquals(2493, events.stream().filter(each -> each.getKind() == Kind.OPENED).count());
+        int told = events.size();
+        registry.tellSums(5_000, this::tell);
+        assertEquals(told, events.size(), "once");
+    }
+
     @Test
     void aTextIsCutBetweenCharacters() {
         String cut = BoundedText.name("ä€😀".repeat(100));

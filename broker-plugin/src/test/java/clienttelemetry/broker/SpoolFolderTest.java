@@ -164,7 +164,7 @@ class SpoolFolderTest {
         Path spool = folder.resolve("spool");
         Path foreign = Files.createDirectories(spool.resolve("someone-elses"));
         Path died = Files.createDirectories(spool.resolve("ff".repeat(16)));
-        Recovery.recover(spool, spool.resolve("own"), new Uploads(new FolderStore(folder.resolve("raw"), false), BrokerClock.SYSTEM));
+        Recovery.recover(spool, spool.resolve("own"), TestBroker.BROKER, new Uploads(new FolderStore(folder.resolve("raw"), false), BrokerClock.SYSTEM));
         assertFalse(Files.exists(foreign.resolve("lock")));
         assertFalse(Files.exists(died.resolve("lock")), "not one of an incarnation");
     }
