@@ -4,7 +4,7 @@ PYTHON ?= python3
 PORT ?= 8080
 # A wheel fetches the same.
 JARS := $(shell paste -sd, spark/client_telemetry/lake/spark_jars.txt)
-STORAGE_JARS := org.apache.iceberg:iceberg-aws-bundle:1.12.0,org.postgresql:postgresql:42.7.7
+STORAGE_JARS := $(shell paste -sd, spark/storage_jars.txt)
 # As many as the configured catalog takes: one where it is a SQLite file.
 LAKE_WRITERS = $$($(BIN)/python -c "from client_telemetry.lake.catalog import writers; print(writers())")
 SET_POOL = $(AIRFLOW) airflow pools set lake_writer $(LAKE_WRITERS) "Stages that write tables at once" >>var/airflow/migrate.log 2>&1 || { tail -n 5 var/airflow/migrate.log >&2; exit 1; }
@@ -174,7 +174,8 @@ storage: install $(STAMPS)/storage_jars  ## what tables in S3 or another catalog
 	@$(MAKE) --no-print-directory $(STAMPS)/class_archive
 	@$(SET_POOL)
 
-install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/bytecode $(STAMPS)/jars $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/class_archive $(STAMPS)/airflow
+# Jars of another version stay beside the new ones nowhere: those of the storage are fetched again if they were.
+install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/bytecode $(STAMPS)/jars $(wildcard $(STAMPS)/storage_jars) $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/class_archive $(STAMPS)/airflow
 
 $(STAMPS)/machine: include/machine.sh
 	@include/machine.sh $(PYTHON)
@@ -248,13 +249,13 @@ fetch = PATH="$(CURDIR)/$(BIN):$$PATH" PYSPARK_PYTHON=python SPARK_CONF_DIR=spar
     --conf spark.jars.ivy=$(CURDIR)/$(2) $(4) spark/resolve_jars.py $(2)/jars $(3) >$(3).log 2>&1 \
     || { tail -n 20 $(3).log >&2; exit 1; }
 
-$(STAMPS)/jars: spark/resolve_jars.py | $(STAMPS)/venv
+$(STAMPS)/jars: spark/resolve_jars.py spark/client_telemetry/lake/spark_jars.txt | $(STAMPS)/venv
 	@echo "fetching the jars of the table format ..."
-	@mkdir -p var
+	@rm -rf var/jars && mkdir -p var
 	@$(call fetch,$(JARS),var/ivy,var/jars)
 	@touch $@
 
-$(STAMPS)/storage_jars: $(STAMPS)/jars
+$(STAMPS)/storage_jars: $(STAMPS)/jars spark/storage_jars.txt
 	@echo "fetching the jars of S3 and PostgreSQL ..."
 	@$(call fetch,$(STORAGE_JARS),var/ivy_storage,var/jars)
 	@touch $@

@@ -87,3 +87,21 @@ def test_what_is_installed_is_compiled_once():
     compiled = [line for line in lines if line.startswith("# code object from") and ".pyc" not in line]
     assert [line for line in compiled if "site-packages" in line] == []
     assert any(".pyc" in line for line in lines if "great_expectations/__init__" in line)
+
+
+@pytest.mark.parametrize(
+    ("changed", "rebuilt"),
+    [
+        ("spark/client_telemetry/lake/spark_jars.txt", "fetching the jars of the table format"),
+        ("requirements.txt", "installing Python packages"),
+        ("spark/conf/spark-defaults.conf.in", "var/spark/spark-defaults.conf"),
+        ("spark/class_archive.py", "archiving the classes"),
+    ],
+)
+def test_install_rebuilds_what_depends_on_what_changed(changed, rebuilt):
+    """What make would do, as an update of the product changes files under an installation."""
+    plan = subprocess.run(
+        ["make", "--dry-run", f"--what-if={changed}", "install"],
+        cwd=CHECKOUT, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert rebuilt in plan

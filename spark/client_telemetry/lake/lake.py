@@ -60,7 +60,11 @@ from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.table import Row, Table
 
 _VERSION = "format-version"
+TABLES_VERSION = "client-telemetry.tables"
+"""Property of each table: the version of the tables that wrote it last, a whole number. It goes up when older programs could
+no longer read or write the tables (docs/upgrading.md)."""
 _PROPERTIES = {
+    TABLES_VERSION: "1",
     _VERSION: "2",
     "write.parquet.compression-codec": "zstd",
     # A stage writes one partition: hashing by partition would funnel it through one task.
@@ -199,6 +203,7 @@ class Lake:
         """
         if (
             not {COLUMNS_PROPERTY, *_PROPERTIES} - {_VERSION} <= iceberg.properties.keys()
+            or iceberg.properties[TABLES_VERSION] != _PROPERTIES[TABLES_VERSION]
             or "main" not in iceberg.metadata.refs
         ):
             iceberg = self._fill_in(table)
@@ -464,7 +469,15 @@ def _loaded(load: Callable[[], _Tables]) -> _Tables:
 
 
 def _check_version(iceberg: IcebergTable) -> None:
-    """Raises NoSuchLake: deletion vectors and manifests of version 3 are not supported here."""
+    """Raises NoSuchLake for a table of a newer version of this program, and for one that another engine upgraded: deletion
+    vectors and manifests of version 3 are not supported here.
+    """
+    written_by, known = iceberg.properties.get(TABLES_VERSION, "1"), _PROPERTIES[TABLES_VERSION]
+    if not written_by.isdecimal() or int(written_by) > int(known):
+        raise NoSuchLake(
+            f"table {'.'.join(iceberg.name())} was written by a newer version of this program (tables of version {written_by}; this one "
+            f"knows {known}): install that version again, or restore a backup from before the upgrade (docs/upgrading.md)"
+        )
     version, ours = iceberg.metadata.format_version, _PROPERTIES[_VERSION]
     if version > int(ours):
         raise NoSuchLake(
@@ -501,6 +514,7 @@ def _name_columns(iceberg: IcebergTable, table: Table, transaction: Transaction)
         properties[TableProperties.DEFAULT_NAME_MAPPING] = iceberg.schema().name_mapping.model_dump_json()
     missing = {name: value for name, value in _PROPERTIES.items() if name not in iceberg.properties}
     missing.pop(_VERSION, None)
+    missing[TABLES_VERSION] = _PROPERTIES[TABLES_VERSION]
     transaction.set_properties({**missing, **properties})
 
 

@@ -5,11 +5,15 @@ import logging
 from dataclasses import replace
 
 import pytest
+from client_telemetry.lake.catalog import NoSuchLake
 from client_telemetry.lake.files import DamagedFile
-from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.lake import TABLES_VERSION, Lake
 from client_telemetry.lake.writer import write_rows
 from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+
+from .conftest import created
 
 ROW = {
     "cluster_id": "c",
@@ -80,3 +84,22 @@ def test_a_partition_may_have_a_longer_name_than_a_file(tmp_path):
     )
     (file,) = tmp_path.glob("**/upgrade_verdicts/data/**/*.parquet")
     assert len(urls) == 1 and file.parent.name.startswith("report_id=%C3%A9%2F")
+
+
+def test_a_lake_of_a_newer_version_is_refused_and_an_older_one_is_brought_up_to_date(tmp_path):
+    lake = created(str(tmp_path))
+    assert lake.table(BROKERS).properties[TABLES_VERSION] == "1"
+
+    def written_by(version: str) -> None:
+        lake.committed(BROKERS.name, lambda _, change: change.set_properties({TABLES_VERSION: version}))
+
+    written_by("0")
+    lake.create([BROKERS])
+    assert lake.table(BROKERS).properties[TABLES_VERSION] == "1"
+    written_by("2")
+    for use in (lambda: lake.table(BROKERS), lambda: lake.create([BROKERS]), lambda: lake.rows(BROKERS)):
+        with pytest.raises(
+            NoSuchLake,
+            match=r"written by a newer version .*tables of version 2; this one knows 1.*docs/upgrading",
+        ):
+            use()

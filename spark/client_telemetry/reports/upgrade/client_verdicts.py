@@ -6,6 +6,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
+from client_telemetry.identity.client_families import family
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.names import anchor
@@ -105,6 +106,11 @@ def _client(
     values["steps"] = tuple(Step(**step) for step in row.get("steps") or ())
     for flag in ("already_failing", "works_again", "as_before", "well_observed"):
         values[flag] = bool(row.get(flag))
+    if (
+        values["application"] is None
+    ):  # rows of versions that knew no applications: a client id's family is one
+        values["application"] = family(row["client_id"]).text if row["client_id"] else ""
+        values["application_kind"] = "family"
     unidentified = _is_unidentified(row)
     return ClientVerdict(
         **values,

@@ -93,3 +93,17 @@ def test_seen_rarely(rows, first, last, words):
 
 def test_evidence_of_no_length_says_nothing_about_rarity(rows):
     assert seen_rarely(rows.START, rows.START, rows.START, rows.START) is None
+
+
+def test_rows_of_versions_that_knew_no_applications_are_not_one_nameless_application(rows):
+    given = [
+        rows.verdict(client_id, application=None, application_kind=None)
+        for client_id in ("orders-1", "orders-2", "billing", None)
+    ]
+    clients = client_verdicts(given, [], rows.START, rows.END)
+    assert {client.client_id: client.application for client in clients} == {
+        "orders-1": "orders-{n}",
+        "orders-2": "orders-{n}",
+        "billing": "billing",
+        None: "",
+    }
