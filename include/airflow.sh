@@ -18,11 +18,15 @@ if [ -n "${SPARK_MASTER:-}" ] && [ -z "${SPARK_CONF_DIR:-}" ]; then
     mkdir -p "$SPARK_CONF_DIR"
     spark_home=("$checkout"/.venv/lib/python3.*/site-packages/pyspark)
     sed -e "s|@CHECKOUT@|$checkout|g" -e "s|@SPARK_HOME@|${spark_home[0]}|" -e "s|@EXECUTOR_HOME@|${EXECUTOR_HOME:-/opt/client-telemetry}|" \
-        "$checkout/spark/conf/cluster.conf.in" >"$SPARK_CONF_DIR/spark-defaults.conf.$$"
+        "${CLUSTER_CONF:-$checkout/spark/conf/cluster.conf.in}" >"$SPARK_CONF_DIR/spark-defaults.conf.$$"
     mv "$SPARK_CONF_DIR/spark-defaults.conf.$$" "$SPARK_CONF_DIR/spark-defaults.conf"
     cp "$checkout/spark/conf/log4j2.properties" "$SPARK_CONF_DIR/"
 fi
 export SPARK_CONF_DIR=${SPARK_CONF_DIR:-$checkout/var/spark}
+if grep -qE '^[^#].*@[A-Z_]+@' "$SPARK_CONF_DIR/spark-defaults.conf" 2>/dev/null; then
+    echo "$SPARK_CONF_DIR/spark-defaults.conf has placeholders such as @CHECKOUT@: set CLUSTER_CONF to a copy of spark/conf/cluster.conf.in instead of SPARK_CONF_DIR; they are then filled in (docs/deployment.md)." >&2
+    exit 2
+fi
 
 export AIRFLOW_HOME=${AIRFLOW_HOME:-$checkout/var/airflow}
 export AIRFLOW__CORE__DAGS_FOLDER=${AIRFLOW__CORE__DAGS_FOLDER:-$checkout/dags}

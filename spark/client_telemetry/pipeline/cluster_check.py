@@ -9,7 +9,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from functools import cache
@@ -20,6 +20,9 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Row, SparkSession
 from pyspark.sql.utils import is_remote
+
+from client_telemetry.lake.catalog import writers
+from client_telemetry.pipeline import cluster_size
 
 ICEBERG_CLASS = "org.apache.iceberg.spark.source.SparkTable"
 CANNOT_IMPORT = "client-telemetry executor"
@@ -49,7 +52,10 @@ def check_master() -> None:
         home = os.environ.get("JAVA_HOME")
         where = f"at JAVA_HOME, which is {home}" if home else "on PATH or at JAVA_HOME"
         raise UnusableCluster(f"Spark does not start: it needs Java 17 or newer {where}") from error
-    ask_master(SparkConf().get("spark.master", "") or "")
+    conf = SparkConf()
+    master = conf.get("spark.master", "") or ""
+    ask_master(master)
+    check_sizes(master, dict(conf.getAll()))
 
 
 def use_python_of_settings() -> None:
@@ -76,6 +82,19 @@ def ask_master(master: str) -> None:
         except (OSError, ValueError) as error:
             reasons.append(str(error))
     raise UnusableCluster(f"no Spark master answers at {master} ({'; '.join(sorted(set(reasons)))})")
+
+
+def check_sizes(master: str, settings: Mapping[str, str]) -> None:
+    """Raises UnusableCluster if no worker of a standalone master has room for an executor; warns if stages that run at once
+    ask for more cores than there are.
+    """
+    state = cluster_size.master_state(master) if master.startswith("spark://") else None
+    if state is None:
+        return
+    if reason := cluster_size.does_not_fit(state, settings):
+        raise UnusableCluster(reason)
+    if warning := cluster_size.too_many_slots(state, settings, writers()):
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
 
 
 def check_executors(session: SparkSession) -> None:
