@@ -152,7 +152,7 @@ MASKS = (
         _standing_alone(rf"{_NO_REGION}[0-9]+"),
         "{n}",
         "a number that stands alone: one of several instances, or how often it was started. Numbers that belong to a "
-        "word (s3, oauth2, v2) or to a region of a cloud (us-east-1) stay",
+        "word (s3, oauth2, v2) or to a region of a cloud (us-east-1) stay, and so do client ids of nothing but numbers",
     ),
 )
 """In the order in which they are applied: what one mask has replaced is out of reach for later ones."""
@@ -174,6 +174,11 @@ def family(client_id: str) -> Family:
     Family(text='orders-{pod}', masks=('pod',))
     >>> family("s3-sink-v2").masks
     ()
+
+    A client id that is only a number names its program: 1 and 2 are not known to be one.
+
+    >>> family("1")
+    Family(text='1', masks=())
     """
     text, masks = client_id, []
     for mask in MASKS:
@@ -181,6 +186,8 @@ def family(client_id: str) -> Family:
         if replaced != text:
             text = replaced
             masks.append(mask.name)
+    if set(masks) == {"counter"} and not re.search(r"[^\W_]", text.replace("{n}", "")):
+        return Family(client_id, ())
     return Family(text, tuple(dict.fromkeys(masks)))
 
 

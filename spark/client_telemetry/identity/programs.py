@@ -25,6 +25,8 @@ if a request needs no more; of all other APIs it sends one version.
 NOT_COMPARED = frozenset((17, apis.API_VERSIONS, 36))
 """SaslHandshake, ApiVersions, SaslAuthenticate: sent before a library knows what the broker has."""
 
+_PRODUCE = 0
+
 NEXT_MICROS, AT_ONCE_MICROS, TOGETHER_MICROS = 100_000, 2_000_000, 60_000_000
 """A process opens one connection after another; after a minute's pause it may be another process. kafka-clients opens
 the next one as soon as the first broker has named the others (NetworkClient).
@@ -45,7 +47,11 @@ class Seen(NamedTuple):
 
 
 def is_anybodys(client_id: str | None) -> bool:
-    """Whether any program can have the client id: a library's default, or that of one of Kafka's own tools."""
+    """Whether any program can have the client id: a library's default, that of one of Kafka's own tools, none at all, or
+    only a number.
+    """
+    if not client_id or client_id.isdecimal():
+        return True
     product = products.by_client_id(client_id)
     return fingerprints.by_client_id(client_id)[0] is not None or (
         product is not None and product.kind == "tool"
@@ -53,10 +59,17 @@ def is_anybodys(client_id: str | None) -> bool:
 
 
 def may_be_several(client_id: str | None, versions: Versions) -> bool:
-    """Whether what a client id sent to brokers of one release is a reason to look at its single connections."""
-    return sends_two_versions(versions, _is_java(client_id)) or (
-        is_anybodys(client_id)
-        and any(len(of_api) > 1 for key, of_api in versions.items() if key not in NOT_COMPARED)
+    """Whether what a client id sent to brokers of one release is a reason to look at its single connections. Two versions of
+    Produce can be one process (a library that writes old topics in an old version), but also two producers.
+    """
+    two_producers = len(versions.get(_PRODUCE, ())) > 1
+    return (
+        two_producers
+        or sends_two_versions(versions, _is_java(client_id))
+        or (
+            is_anybodys(client_id)
+            and any(len(of_api) > 1 for key, of_api in versions.items() if key not in NOT_COMPARED)
+        )
     )
 
 

@@ -1,5 +1,6 @@
 """Several programs behind one client id."""
 
+import pytest
 from client_telemetry.compatibility import apis
 from client_telemetry.identity.programs import Seen, may_be_several, programs, sends_two_versions
 
@@ -172,3 +173,24 @@ def test_as_much_as_is_told_apart():
         assert len(set(found)) == count
     many = [at(n * 1000, (PRODUCE, n % 2)) for n in range(20_000)]
     assert len(set(programs("console-producer", many))) == 2
+
+
+@pytest.mark.parametrize(("client_id", "versions", "expected"), [
+    ("orders", {PRODUCE: {3, 7}}, True),
+    ("orders", {FETCH: {10, 11}}, False),
+    ("17", {FETCH: {10, 11}}, True),
+    ("", {FETCH: {10, 11}}, True),
+    (None, {FETCH: {10, 11}, METADATA: {5}}, True),
+    (None, {FETCH: {11}, METADATA: {5}}, False),
+])  # fmt: skip
+def test_ids_behind_which_several_programs_are_looked_for(client_id, versions, expected):
+    assert may_be_several(client_id, versions) == expected
+
+
+def test_two_producers_of_different_versions_behind_one_id_are_told_apart_by_address():
+    old = Seen("10.0.0.1", 0, 9 * SECOND, frozenset(((PRODUCE, 3), (METADATA, 4))))
+    new = Seen("10.0.0.2", 0, 9 * SECOND, frozenset(((PRODUCE, 7), (METADATA, 4))))
+    for client_id in ("orders", None, "1"):
+        assert programs(client_id, [old, new]) == [("Produce v3",), ("Produce v7",)]
+    both = old._replace(address="10.0.0.2", first=1)
+    assert programs("orders", [new, both]) == [(), ()], "one process may send both"
