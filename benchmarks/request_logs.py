@@ -118,8 +118,8 @@ def _convert(log: Path, cluster: str, release: str) -> None:
 
 
 def _convert_one_by_one(log: Path, cluster: str, release: str) -> None:
-    def one_by_one(lines: bytearray, with_ids: bool = True):
-        scanned = scan(lines, with_ids)
+    def one_by_one(lines: bytearray, with_bodies: bool = True):
+        scanned = scan(lines, with_bodies)
         return scanned._replace(essence=np.full(len(scanned.key), SLOW, np.uint64))
 
     with (

@@ -451,7 +451,7 @@ class _LogReader:
         """What the lines say about their connections. Parsed one by one are only: the first line of a connection,
         answers that reveal which broker is which, and what the compiled reader left.
         """
-        scanned = scan(block, with_ids=False)
+        scanned = scan(block, with_bodies=False)
         self._lines += len(scanned.key)
         file.lines += len(scanned.key)
         is_slow = scanned.essence == SLOW

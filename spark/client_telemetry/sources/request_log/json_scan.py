@@ -176,7 +176,7 @@ def _is_error_code(key_end):
 
 
 @njit
-def _behind_value(at, words, with_ids, with_names, with_errors, value):
+def _behind_value(at, words, with_bodies, with_names, with_errors, value):
     """(next, value, shape): `value` with the groups, transactional ids and replica ids hashed into it that are somewhere inside;
     `shape`: with names and topics, too, if `with_names`. `with_errors`: not taken if an errorCode inside is not 0.
     """
@@ -202,7 +202,7 @@ def _behind_value(at, words, with_ids, with_names, with_errors, value):
                 at = _behind_string(at + 1, False)
                 if at == 0 or byte_at(at) != 58:
                     break
-                id_from = key if with_ids and _is_of_client(at - 1) else np.int64(0)
+                id_from = key if with_bodies and _is_of_client(at - 1) else np.int64(0)
                 name_from = key if with_names and _is_name(at - 1) else np.int64(0)
                 at += 1
                 if with_errors and byte_at(at) != 48 and _is_error_code(at - 2):
@@ -235,7 +235,7 @@ def _behind_value(at, words, with_ids, with_names, with_errors, value):
             at = _behind_string(at + 1, False)
             if at == 0 or byte_at(at) != 58:
                 break
-            id_from = key if with_ids and _is_of_client(at - 1) else np.int64(0)
+            id_from = key if with_bodies and _is_of_client(at - 1) else np.int64(0)
             name_from = key if with_names and _is_name(at - 1) else np.int64(0)
             at += 1
             if with_errors and byte_at(at) != 48 and _is_error_code(at - 2):
@@ -244,7 +244,7 @@ def _behind_value(at, words, with_ids, with_names, with_errors, value):
 
 
 @njit
-def json_entry(at, words, with_ids, with_names, seed):
+def json_entry(at, words, with_bodies, with_names, seed):
     """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which the
     correlation id and the connection id begin and end; `at`: behind `"requestApiKey":`.
     """
@@ -277,10 +277,10 @@ def json_entry(at, words, with_ids, with_names, seed):
             at = _behind_scalar(at, words)
     bodies = at
     at, value, shape = _behind_value(
-        behind_word(at, words, _REQUEST), words, with_ids, with_names, False, value
+        behind_word(at, words, _REQUEST), words, with_bodies, with_names, False, value
     )
     at, _, _ = _behind_value(
-        behind_word(at, words, _RESPONSE), words, False, False, key != _API_VERSIONS, value
+        behind_word(at, words, _RESPONSE), words, False, False, with_bodies and key != _API_VERSIONS, value
     )
     if with_names and is_read_whole(key):
         shape = hashed(bodies, at, value)

@@ -77,9 +77,10 @@ def shape_of(line: bytes) -> Shape:
     return Shape(value, line[number:behind_number], line[peer:behind_peer])
 
 
-def scan(lines: bytearray, with_ids: bool = True) -> Scanned:
-    """`lines`: whole ones; the last one gets a line feed if it has none, and PADDING follows. `with_ids`: whether groups and
-    transactional ids in requests make a difference."""
+def scan(lines: bytearray, with_bodies: bool = True) -> Scanned:
+    """`lines`: whole ones; the last one gets a line feed if it has none, and PADDING follows. `with_bodies`: whether groups and
+    transactional ids in requests make a difference, and entries with error codes in answers are for the slow path.
+    """
     if lines and not lines.endswith(b"\n"):
         lines += b"\n"
     lines += bytes(PADDING)
@@ -89,7 +90,7 @@ def scan(lines: bytearray, with_ids: bool = True) -> Scanned:
     essence, connection = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
     local_ms, total_ns, key = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int32)
     _scan(
-        octets.ctypes.data, _SEED, with_ids, bounds, essence, connection, local_ms, total_ns, key,
+        octets.ctypes.data, _SEED, with_bodies, bounds, essence, connection, local_ms, total_ns, key,
         *_TABLES,
     )  # fmt: skip
     return Scanned(bounds, essence, connection, local_ms, total_ns, key)
@@ -108,7 +109,7 @@ def _line_feeds(octets):
     "int64, int64, int64, int64, int64)"
 )
 def _scan(
-    start, seed, with_ids, bounds, essence, connection, local_ms, total_ns, key,
+    start, seed, with_bodies, bounds, essence, connection, local_ms, total_ns, key,
     begins, json_words, text_words, api_names, api_keys,
 ):  # fmt: skip
     begin = start
@@ -128,13 +129,13 @@ def _scan(
             at += 1
         behind = behind_word(at + 1, begins, _IN_JSON)
         if behind:
-            found, which, total, api, _, _ = json_entry(behind, json_words, with_ids, False, seed)
+            found, which, total, api, _, _ = json_entry(behind, json_words, with_bodies, False, seed)
         else:
             behind = behind_word(at + 1, begins, _IN_TEXT)
             if behind == 0:
                 continue
             found, which, total, api, _, _ = text_entry(
-                behind, text_words, api_names, api_keys, with_ids, False, seed
+                behind, text_words, api_names, api_keys, with_bodies, False, seed
             )
         if found == 0:
             continue

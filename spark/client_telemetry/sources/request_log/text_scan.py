@@ -206,7 +206,7 @@ def _behind_response(at, words):
 
 
 @njit
-def text_entry(at, words, names, keys, with_ids, with_names, seed):
+def text_entry(at, words, names, keys, with_bodies, with_names, seed):
     """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which the
     correlation id and the connection id begin and end; `at`: behind `(apiKey=`.
     """
@@ -247,13 +247,13 @@ def text_entry(at, words, names, keys, with_ids, with_names, seed):
     body, shape = first, value
     if with_names:
         shape = _with_names(first, at - _RESPONSE_BYTES, value)
-    if with_ids:
+    if with_bodies:
         value = _with_ids(first, at - _RESPONSE_BYTES, value)
     answer = at
     first = _behind_response(at, words)
     if with_names and is_read_whole(key):
         shape = hashed(body, first, value)
-    if first == 0 or (key != _API_VERSIONS and _has_error(answer, first)):
+    if first == 0 or (with_bodies and key != _API_VERSIONS and _has_error(answer, first)):
         return slow
     at = first
     while 32 < byte_at(at) < 127 and byte_at(at) != 59:

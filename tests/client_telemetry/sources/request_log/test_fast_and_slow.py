@@ -90,8 +90,8 @@ _OF_CONNECTION = re.compile(rb'((?:from connection |"connection":")[^;"]+?:)\d+(
 _NUMBER = re.compile(rb'(correlationId"?[=:] ?)-?\d+')
 
 
-def one_by_one(lines: bytearray, with_ids: bool = True):
-    scanned = scan(lines, with_ids)
+def one_by_one(lines: bytearray, with_bodies: bool = True):
+    scanned = scan(lines, with_bodies)
     return scanned._replace(essence=np.full(len(scanned.key), SLOW, np.uint64))
 
 

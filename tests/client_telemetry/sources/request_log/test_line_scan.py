@@ -17,8 +17,8 @@ from ..conftest import FETCH, METADATA, PRODUCE, json_line
 ROLL = Path(__file__).parents[3] / "data/roll"
 
 
-def rows(*lines: bytes, with_ids: bool = True):
-    return scan(bytearray(b"\n".join(lines) + b"\n"), with_ids)
+def rows(*lines: bytes, with_bodies: bool = True):
+    return scan(bytearray(b"\n".join(lines) + b"\n"), with_bodies)
 
 
 def test_every_entry_of_a_real_log_is_read_as_the_parser_reads_it():
