@@ -32,7 +32,7 @@ echo "Starting Airflow on $url; its log is $AIRFLOW_HOME/standalone.log."
 
 # A process group of its own (set -m), because standalone waits for the tasks that are running, and Ctrl-C is to end those too.
 set -m
-airflow standalone >"$AIRFLOW_HOME/standalone.log" 2>&1 </dev/null &
+python -m include.standalone >"$AIRFLOW_HOME/standalone.log" 2>&1 </dev/null &
 airflow=$!
 set +m
 # shellcheck disable=SC2329  # by the trap
