@@ -13,7 +13,12 @@ from typing import Protocol
 
 from client_telemetry.compatibility import apis, telemetry_metrics
 from client_telemetry.compatibility.evidence import ClientEvidence
-from client_telemetry.compatibility.logins import MECHANISMS, SECURITY_PROTOCOLS, Login
+from client_telemetry.compatibility.logins import (
+    MECHANISMS,
+    SECURITY_PROTOCOLS,
+    Login,
+    mechanisms_in,
+)
 from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES
 
 APACHE_KAFKA = "apache-kafka"
@@ -77,7 +82,18 @@ class Mechanism:
         if any(mechanisms and mechanisms <= self.wanted for mechanisms in possible):
             return YES
         can_be = any(mechanisms is None or mechanisms & self.wanted for mechanisms in possible)
-        return CONDITION_UNKNOWN if can_be else NO
+        return CONDITION_UNKNOWN if can_be or self._is_offered_beside_scram(circumstances.evidence) else NO
+
+    def _is_offered_beside_scram(self, evidence: ClientEvidence) -> bool:
+        """Whether a principal with SCRAM credentials may log in with one of them: to have credentials is not to use them."""
+        offers = [
+            login.offered
+            for login in evidence.logins
+            if login.uses_sasl is not False and not mechanisms_in(login.sasl_mechanism)
+        ]
+        return evidence.principal_has_scram is True and any(
+            offered is None or mechanisms_in(",".join(offered)) & self.wanted for offered in offers
+        )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,16 @@
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from client_telemetry.compatibility import apis, eras, fingerprints, products, roles, served, software
+from client_telemetry.compatibility import (
+    apis,
+    eras,
+    fingerprints,
+    known_issues,
+    products,
+    roles,
+    served,
+    software,
+)
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.served import BrokerApi, Versions
 from client_telemetry.identity import kip511
@@ -52,10 +61,14 @@ def _no_candidate_is_refused(case: Case) -> bool:
     that the target advertises and refuses.
     """
     needed = {key for role in roles.ASSUMED for key in roles.needed_by(role, ())} & case.dropped
-    return all(
-        (target := case.target_api(key)) is not None and every_candidate_works(case, key, target)
-        for key in needed
-    ) and all(takes_what_is_served(case, key) for key in case.offered_and_refused)
+    return (
+        all(
+            (target := case.target_api(key)) is not None and every_candidate_works(case, key, target)
+            for key in needed
+        )
+        and not any(may_lose(case, key) for role in roles.DATA_ROLES for key in roles.may_use(role, ()))
+        and all(takes_what_is_served(case, key) for key in case.offered_and_refused)
+    )
 
 
 def works_unseen(case: Case, key: int) -> str:
@@ -157,12 +170,34 @@ def takes_what_is_served(case: Case, key: int) -> bool:
 
 def every_candidate_works(case: Case, key: int, target: BrokerApi) -> bool:
     """Whether no library that a client of unknown name can be fails with this API. To ask brokers for their versions does
-    not mean to heed them: ruby-kafka asks, and sends the versions that it has.
+    not mean to heed them: some libraries ask, and send the versions that they have or are configured for.
     """
     if case.identity is not None:
         return True
-    ranges = [profile.ranges[key] for profile in candidates(case) if key in profile.ranges]
-    return all(target.works_with(versions) for versions in ranges)
+    highest = max((use.version for use in case.uses.get(key, ())), default=target.served.min)
+    for profile in candidates(case):
+        if _sends_what_it_has(profile.library):
+            # Sarama greets with the highest ApiVersions that it has.
+            greetings = {use.version for use in case.uses.get(apis.API_VERSIONS, ())}
+            may_be = not greetings or profile.ranges.get(apis.API_VERSIONS, Versions(0, 0)).max in greetings
+            lowest = profile.ranges[key].min if key in profile.ranges and key not in case.uses else highest
+            works = not may_be or (target.served.min <= lowest and highest <= target.served.max)
+        else:
+            works = key not in profile.ranges or target.works_with(profile.ranges[key])
+        if not works:
+            return False
+    return True
+
+
+def may_lose(case: Case, key: int) -> bool:
+    """Whether the target lacks an API altogether that brokers had where the client was seen, and that it can be using: some
+    library that sends what it sends has it.
+    """
+    if case.target_api(key) is not None or key not in served.by(case.seen_on):
+        return False
+    return key not in known_issues.refused_by(case.seen_on) and any(
+        key in profile.ranges for profile in candidates(case)
+    )
 
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
@@ -216,6 +251,14 @@ def _follows_configuration(library: str) -> bool:
     return any(
         declared.library == library and not declared.version_decides for declared in software.known().values()
     )
+
+
+_DOES_NOT_HEED = frozenset(("ruby-kafka",))
+"""Asks for versions to see whether brokers have an API (zendesk/ruby-kafka: lib/kafka/protocol/*_request.rb, api_version)."""
+
+
+def _sends_what_it_has(library: str) -> bool:
+    return library in _DOES_NOT_HEED or _follows_configuration(library)
 
 
 @cache

@@ -62,14 +62,18 @@ def of(case: Case) -> list[Finding]:
 
 
 def _of_unseen_roles(case: Case) -> Iterator[Finding]:
-    """Findings for a client of known library about what it may do unseen: another role if none was seen (transactions,
+    """Findings about what a client may do unseen: another role if none was seen (transactions,
     another kind of group), and what its role can do without (idempotence). These requests work on the source, and the
     target refuses them. What an administrator may call one day is left out: it is anything.
     """
     handled = case.tried.union(*(roles.needed_by(role, case.tried) for role in case.roles))
-    for role in case.seen_roles or roles.ROLES:
-        for key in roles.may_use(role, case.tried) - handled if role != roles.ADMIN else ():
-            if _would_be_refused(case, key):
+    of_roles = case.seen_roles or (roles.ROLES if case.identity else ())
+    for role in (role for role in of_roles if role != roles.ADMIN):
+        for key in sorted(roles.may_use(role, case.tried) - handled):
+            if case.identity is None and inference.may_lose(case, key):
+                handled |= {key}
+                yield _not_known(case, key, "was not seen")
+            elif _would_be_refused(case, key):
                 handled |= {key}
                 who = f"if it is a {role.replace('_', ' ')} that needs {apis.name(key)}"
                 range_of_it = f"{case.identity.text if case.identity else 'it'} can use {apis.in_words(case.declared(key))}"

@@ -38,6 +38,7 @@ ROLES = (
     ASSIGNED_CONSUMER,
     ADMIN,
 )
+DATA_ROLES = tuple(role for role in ROLES if role != ADMIN)
 ASSUMED = (PRODUCER, GROUP_CONSUMER)
 """The roles assumed for a client of a known library while nothing shows its role."""
 

@@ -38,6 +38,14 @@ def test_the_mechanism(case, known, answer):
     assert met(SCRAM.replace(" in ", " not in "), **known) == opposite, case
 
 
+@pytest.mark.parametrize(
+    ("offered", "answer"), [(None, "unknown"), (("GSSAPI", "SCRAM-SHA-256"), "unknown"), (("PLAIN",), "no")]
+)
+def test_credentials_of_scram_are_no_proof_that_another_mechanism_is_not_used(offered, answer):
+    known = {"security_protocol": "SASL_SSL", "principal_has_scram": True, "offered_sasl_mechanisms": offered}
+    assert met("sasl_mechanism in GSSAPI", **known) == answer
+
+
 def test_all_terms_are_needed():
     both = f"{SCRAM} and vendor not in confluent"
     assert met(both, sasl_mechanism="SCRAM-SHA-256") == "yes"
