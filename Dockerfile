@@ -13,6 +13,8 @@ COPY --chown=client-telemetry . .
 USER client-telemetry
 # Machine code for any processor: an image runs on others than the one that built it.
 ENV NUMBA_CPU_NAME=generic
+# Nothing is written where the image runs: all is compiled when it is built.
+ENV PYTHONDONTWRITEBYTECODE=1
 RUN make install storage
 
 FROM build AS pack

@@ -1,4 +1,4 @@
-"""Files of the checkout that are written from the code, and whether they are current.
+"""Files of the checkout that are written from the code or the README, and whether they are current.
 
 python spark/generated_files.py            writes them
 python spark/generated_files.py --check    exit code 1 and a line for each that differs; writes nothing
@@ -17,6 +17,7 @@ from client_telemetry.pipeline import row_types, table_documentation
 from client_telemetry.pipeline.stages import STAGES, UPKEEP
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+README = CHECKOUT / "README.md"
 PROTO = CHECKOUT / "include/contracts/raw_dump_v1.proto"
 PROTO_CLASSES = Path("spark/client_telemetry/raw")
 
@@ -43,7 +44,14 @@ os.execv(sys.executable, [sys.executable, str(script), "{stage}", *sys.argv[1:]]
 
 def contents() -> dict[str, str]:
     """Path in the checkout to the text that belongs there."""
-    return {path: text() for path, text in FROM_CODE.items()} | _jobs() | _proto_classes()
+    texts = {path: text() for path, text in FROM_CODE.items()}
+    return texts | {"docs/index.md": _first_page()} | _jobs() | _proto_classes()
+
+
+def _first_page() -> str:
+    """The README as the first page of the documentation's site."""
+    text = README.read_text(encoding="utf-8")
+    return text.replace("](docs/", "](").replace('="docs/', '="')
 
 
 def _jobs() -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.end_to_end.airflow_server import PICTURES
 from tests.end_to_end.browser import chromium
 from tests.plugins.conftest import clusters_file, published, web  # noqa: F401
 from tests.plugins.test_app import PAGES
@@ -210,3 +211,11 @@ def test_the_address_of_a_client_leads_to_it(browser, large, clients, outcome, p
     print(f"{clients} clients, {outcome} {place}: {taken:.2f} s")
     assert 0 <= top < 900 and taken <= 2
     page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pictures_of_the_readme_are_small(browser, pages, scheme):
+    """docs/images has copies."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    opened(browser, pages["report"], scheme, width=1200).screenshot(path=PICTURES / f"report_{scheme}.png")
+    assert 50_000 < (PICTURES / f"report_{scheme}.png").stat().st_size < 200_000
