@@ -25,6 +25,7 @@ _JOURNAL = re.compile(
     rb"(?:<\d+>)?(?:[A-Z][a-z]{2} +\d+ [\d:.]+|[A-Z]?[a-z]{0,2} ?\d{4}-\S+(?: [\d:.]+ [A-Z]{3,5})?|\d{10}\.\d+) "
     rb"(?P<who>\S+ [^\s:\[\]]+(?:\[\d+\])?: )"
 )
+_JOURNAL_BYTES_OF_TEXT = re.compile(rb'"MESSAGE" ?: ?(\[(?:\d{1,3}, ?)*\d{1,3}\])')
 _JOURNAL_BYTES = (48 * 2**10 - 1, 48 * 2**10)
 """LineMax= of journald.conf(5)."""
 
@@ -81,6 +82,7 @@ class _Joiner:
 
     def lines(self) -> Iterator[bytes]:
         while line := self._file.readline(MAX_JOINED_BYTES):
+            line = _JOURNAL_BYTES_OF_TEXT.sub(_as_text, line)
             part = self._part(line)
             if part is None:
                 yield line
@@ -160,6 +162,11 @@ def _has_more(fields: Mapping[str, Any], name: str, text: bytes, is_docker: bool
     if is_docker:
         return not text.endswith(b"\n")
     return len(text) in _CLOUDWATCH_BYTES
+
+
+def _as_text(match: re.Match[bytes]) -> bytes:
+    """journalctl -o json has a message that is not plain text, such as one with colours, as a list of bytes."""
+    return b'"MESSAGE":' + orjson.dumps(bytes(orjson.loads(match[1])).decode("utf-8", "replace"))
 
 
 def _is_true(value: object) -> bool:

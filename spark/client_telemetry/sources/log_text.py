@@ -22,7 +22,7 @@ _DECODER = json.JSONDecoder()
 
 TEXT_KEYS = (
     "log", "full_message", "short_message", "message", "MESSAGE", "@message", "msg", "_raw", "line", "textPayload", "text",
-    "body", "Body", "stringValue", "content", "Content", "Message", "LogMessage", "LogEntry", "RawData", "value",
+    "body", "Body", "stringValue", "content", "Content", "Message", "LogMessage", "LogEntry", "RawData", "Line", "event", "value",
 )  # fmt: skip
 """Fields of JSON objects that have a line of a log, in the order in which they are asked."""
 _NAME = re.compile(r"[@_A-Za-z][\w@.\-/ ()\[\]]{0,60}")
@@ -71,7 +71,7 @@ def _transcoded(file: BinaryIO, encoding: str) -> Iterator[bytes]:
 def _is_document(head: bytes) -> bool:
     """Whether a file is JSON other than one record a line."""
     text = head.decode("utf-8", "replace").lstrip()
-    if not re.match(r"\[\s*[\[{]|\{", text):
+    if not re.match(r"\[\s*[\[{\"]|\{", text):
         return False
     if text[0] == "[":
         return True
@@ -102,14 +102,21 @@ def _has_containers(value: object) -> bool:
 def _records(value: object, context: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The lines of a log within a JSON value, with the labels of what they are in."""
     if isinstance(value, list):
-        if len(value) in (2, 3) and isinstance(value[0], str) and isinstance(value[1], str):
+        is_timed = len(value) in (2, 3) and all(isinstance(item, str) for item in value[:2])
+        if is_timed and value[0].isdigit():
             yield {**context, "timestamp": value[0], "line": value[1]}  # Loki
             return
         for item in value:
             yield from _records(item, context)
+    elif isinstance(value, str):
+        yield {**context, "message": value}
     elif isinstance(value, dict):
         if _is_record(value):
             yield {**context, **value}
+            return
+        if names := _column_names(value):
+            for row in value["rows"]:
+                yield {**context, **dict(zip(names, row, strict=False))}
             return
         scalars = {key: item for key, item in value.items() if isinstance(item, str)}
         stream = value.get("stream")
@@ -117,6 +124,14 @@ def _records(value: object, context: dict[str, Any]) -> Iterator[dict[str, Any]]
         for item in value.values():
             if _has_containers(item):
                 yield from _records(item, {**context, **scalars, **labels})
+
+
+def _column_names(table: dict[str, Any]) -> list[str]:
+    """Of an answer with columns and rows (Azure Monitor, Splunk); empty if it is none."""
+    columns = table.get("columns") or table.get("fields")
+    if not isinstance(columns, list) or not isinstance(table.get("rows"), list):
+        return []
+    return [str(column.get("name")) if isinstance(column, dict) else str(column) for column in columns]
 
 
 def open_objects(file: BinaryIO) -> BinaryIO:

@@ -60,6 +60,7 @@ uses (controller.listener.names may not be advertised).
 
 _CONTROLLER_KEYS = np.array(sorted(_OF_CONTROLLERS), np.int32)
 _LOOKED_AT_KEYS = (API_VERSIONS, METADATA, PRODUCE, FIND_COORDINATOR, DESCRIBE_CLUSTER)
+_NO_MESSAGE = re.compile(rb'^\{.*"MESSAGE" ?: ?null')
 _LEVEL = re.compile(rb"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b")
 NO_CONNECTION = "no id of a connection"
 _CONNECTIONS_IN_MEMORY = 500_000
@@ -204,7 +205,7 @@ class SurveyedFile:
     """`marked`: lines that begin like an entry. `of_kafka`: how many of the first lines are from other loggers of
     Kafka. `server`: what its server lines say, by label. `is_beside`: a request log is in the same folder. `may_be_damaged`: some line that is not an entry has words of one, or bytes that are not text. `unused`: lines that begin an entry and
     were not used, by reason. `foreign`: a recognised format that is not read. `at_info`: entries at level INFO.
-    `has_no_year`: its times have no year.
+    `has_no_year`: its times have no year. `without_message`: records of journalctl whose message was left out.
     """
 
     log: LogFile
@@ -224,6 +225,7 @@ class SurveyedFile:
     foreign: str | None = None
     at_info: int = 0
     has_no_year: bool = False
+    without_message: int = 0
 
     def note_unused(self, reason: str, line: bytes) -> None:
         before = self.unused.get(reason, UnusedLines())
@@ -545,6 +547,8 @@ class _LogReader:
             if server.is_notable(line):
                 for event in server.read(self._reader.read_other(line)):
                     _note(event, file)
+            elif _NO_MESSAGE.search(line):
+                file.without_message += 1
             elif file.of_kafka < _LINES_LOOKED_AT and not file.entries and is_of_kafka(line):
                 file.of_kafka += 1
             return

@@ -35,6 +35,7 @@ _CONTINUATION = re.compile(
 )
 """Lines of an exception; they have no time and no level of their own."""
 
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*"
 _TAG = r"[^\s:\[\]]{1,64}(?:\[\d+\])?: "
 _RFC_3164 = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?(?: \d{4})?"
@@ -46,14 +47,23 @@ _PREFIXES = tuple(
         # kubectl logs --prefix, stern
         r"^\[pod/(?P<label>[^/\]]+)/[^\]]*\] ?",
         r"^(?P<label>[a-z0-9][a-z0-9.-]*-[a-z0-9]+) [a-z0-9-]+ (?=[\[{]|\d{4}-\d\d)",
+        # stern
+        r"^(?P<label>[\w.-]+) › [\w.-]+ (?=[\[{]|\d{4}-\d\d)",
         # container runtimes (CRI), kubectl logs --timestamps
         r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (?:std(?:out|err) [PF]( |$)|(?=[\[{]|\d{4}-\d\d))",
         # syslog, RFC 5424
         rf"^<\d+>1 (?P<time>{_ISO}) (?P<label>\S+) \S+ \S+ \S+ (?:-|(?:\[[^\]]*\])+) ?",
         # syslog, RFC 3164 and rsyslog's own; journalctl
         rf"^(?:<\d+>)?(?:[A-Z][a-z]{{2}} )?(?P<time>{_RFC_3164}|{_ISO}(?: (?!{_LEVEL})[A-Z]{{3,5}})?|\d{{10}}\.\d+) (?!{_LEVEL}\b)(?P<label>[\w.-]+) {_TAG}",
-        # Heroku-like and Vector's text: a time, then a JSON object
-        rf"^(?P<time>{_ISO}) (?=\{{)",
+        # Heroku-like and Vector's text: a time, then a JSON object; Fluentd's out_file, with its tag
+        rf"^(?P<time>{_ISO})(?: |\t[\w.*-]+\t)(?=\{{)",
+        # Fluent Bit's stdout
+        r"^\[\d+\] [\w.*-]+: \[\[?(?P<time>\d{10}\.\d+)(?:, \{\})?\]?, (?=\{)",
+        # rsyslog's CEE
+        r"^@cee: ?(?=\{)",
+        # grep over several files; journalctl -o export and verbose
+        r"^(?P<label>[\w./-]*[\w-]\.(?:log|out|txt)[\w.-]*):(?:\d+:)?(?=[\[{]|\d{4}-\d\d)",
+        r"^\s*MESSAGE=(?=[\[{]|\d{4}-\d\d)",
     )
 )  # fmt: skip
 
@@ -69,7 +79,16 @@ _STACK_KEYS = (
 _ERROR_MESSAGES = ("thrown.message", "error.message", "exception.message", "exception.exception_message")
 _ERROR_NAMES = ("thrown.name", "error.type", "exception.class", "exception.exception_class")
 _OF_ERROR = re.compile(r"(?:error|thrown|exception)\.")
-_LOGGER_KEYS = ("logger", "loggerName", "logger_name", "log.logger", "loggerFqcn", "class")
+_LOGGER_KEYS = (
+    "logger",
+    "loggerName",
+    "logger_name",
+    "log.logger",
+    "_logger",
+    "_loggerName",
+    "loggerFqcn",
+    "class",
+)
 _TIME_KEYS = (
     "@timestamp", "timestamp", "time", "ts", "_time", "date", "datetime", "asctime", "timeMillis", "instant", "eventTime",
     "event_time", "TimeGenerated", "TimeGenerated [UTC]", "TimeStamp", "Timestamp", "Date", "Time", "log_time", "timeUnixNano",
@@ -141,7 +160,8 @@ class LineReader:
             if nanos is not None:
                 return Line(nanos, "", line[at:].decode("utf-8", "replace"))
         text = line.decode("utf-8", "replace")
-        wrapped = self._unwrapped(text) if text[:1] == "{" else _Text(text)
+        # A JSON object may also follow a prefix.
+        wrapped = self._unwrapped(text) if '{"' in text[: _mark_in(text)] else _Text(text)
         mark = _mark_in(wrapped.text) if wrapped.text[:1] != "{" else -1
         if mark < 0:
             wrapped, mark = _Text(text), _mark_in(text)
@@ -157,7 +177,7 @@ class LineReader:
 
     def read_other(self, line: bytes) -> Line:
         """A line of any logger. Lines of an exception have no time of their own, whatever wraps them."""
-        wrapped = self._unwrapped(line.decode("utf-8", "replace"))
+        wrapped = self._unwrapped(_COLOUR.sub("", line.decode("utf-8", "replace")))
         if _CONTINUATION.match(wrapped.text):
             return Line(None, wrapped.label, wrapped.text, wrapped.logger)
         begin = _IN_PREFIX.match(wrapped.text)
@@ -227,7 +247,7 @@ class LineReader:
     def _from_json(self, outer: _Text) -> _Text | None:
         """A JSON object with the log's own line, or the message, as one of its values."""
         try:
-            fields = orjson.loads(outer.text)
+            fields = orjson.loads(outer.text[: outer.text.rfind("}") + 1])
         except ValueError:
             return None
         if not isinstance(fields, dict):

@@ -47,6 +47,8 @@ def _without_entries(files: Sequence[SurveyedFile]) -> str:
     lines = sum(file.lines for file in files)
     if not lines:
         return "the files are empty"
+    if any(file.without_message for file in files):
+        return f"{lines:,} records without a message that is an entry: journalctl -o json needs --all for long ones"
     if any(file.of_kafka for file in files):
         return (
             f"{lines:,} lines, of other loggers of Kafka; none is an entry of kafka.request.logger: set this logger to "
@@ -75,6 +77,10 @@ def reading_warnings(survey: Survey) -> list[str]:
         warnings.append(
             f"{survey.of_no_broker:,} refused requests and failed logins were left out, because nothing shows which broker "
             "logged them: give the file of each broker as 1=FILE"
+        )
+    if left_out := sum(file.without_message for file in files):
+        warnings.append(
+            f"{left_out:,} records have no message: journalctl -o json leaves out those above 4096 bytes; run it with --all"
         )
     if any(file.has_no_year for file in files):
         warnings.append(

@@ -1,0 +1,101 @@
+"""Further layouts that people post: each gives the same numbers as the log itself."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from client_telemetry.sources.log_files import find_logs
+from client_telemetry.sources.request_log.broker_survey import survey
+from client_telemetry.sources.request_log.unread import reading_warnings, reasons_for_nothing
+
+LINES = (Path(__file__).parents[3] / "data/sources/server_lines.log").read_text().splitlines()
+AT = "2026-11-22T10:48:20.123Z"
+
+
+def _each(wrap: Callable[[str], object]) -> str:
+    return (
+        "\n".join(text if isinstance(text := wrap(line), str) else json.dumps(text) for line in LINES) + "\n"
+    )
+
+
+def _csv(header: list[str], wrap: Callable[[str], list[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *map(wrap, LINES)])
+    return text.getvalue()
+
+
+def _journal(line: str, **fields: object) -> dict[str, object]:
+    return {"__REALTIME_TIMESTAMP": "1795344500123000", "_HOSTNAME": "b1", "MESSAGE": line, **fields}
+
+
+SHIPPERS = {
+    "OpenShift": _each(
+        lambda x: {"@timestamp": AT, "kubernetes": {"pod_name": "kafka-1"}, "message": x, "hostname": "n"}
+    ),
+    "Elasticsearch, scroll": json.dumps(
+        {"hits": {"hits": [{"_index": "a", "_source": {"@timestamp": AT, "message": x}} for x in LINES]}}
+    ),
+    "Kibana": _csv(
+        ["@timestamp", "host.name", "message"], lambda x: ["Nov 22, 2026 @ 10:48:20.123", "b1", x]
+    ),
+    "Azure Monitor": json.dumps(
+        {
+            "tables": [
+                {
+                    "columns": [
+                        {"name": "TenantId"},
+                        {"name": "TimeGenerated"},
+                        {"name": "Computer"},
+                        {"name": "LogMessage"},
+                    ],
+                    "rows": [["t", AT, "b1", x] for x in LINES],
+                }
+            ]
+        }
+    ),
+    "Splunk, rows": json.dumps({"fields": ["_raw", "_time"], "rows": [[x, AT] for x in LINES]}),
+    "Splunk, HTTP event collector": _each(lambda x: {"time": 1795344500.123, "host": "b1", "event": x}),
+    "Grafana, CSV": _csv(
+        ["Time", "Line", "tsNs"], lambda x: ["2026-11-22 10:48:20.123", x, "1795344500123000000"]
+    ),
+    "Heroku": _each(lambda x: f"2026-11-22T10:48:20.123456+00:00 app[kafka.1]: {x}"),
+    "rsyslog, CEE": _each(lambda x: f"Nov 22 10:48:20 b1 kafka[1]: @cee: {json.dumps({'msg': x})}"),
+    "Fluentd, out_file": _each(lambda x: f"2026-11-22T10:48:20+00:00\tkube.kafka\t{json.dumps({'log': x})}"),
+    "Fluent Bit, stdout": _each(
+        lambda x: f"[0] kube.kafka: [[1795344500.123000000, {{}}], {json.dumps({'log': x})}]"
+    ),
+    "journalctl -o json, colours": _each(lambda x: _journal(x, MESSAGE=[*f"\x1b[0m{x}".encode()])),
+    "journalctl -o export": _each(
+        lambda x: f"__REALTIME_TIMESTAMP=1795344500123000\n_HOSTNAME=b1\nMESSAGE={x}\n"
+    ),
+    "grep over several files": _each(lambda x: f"logs/broker1/kafka-request.log.2026-11-22-10:{x}"),
+    "stern": _each(lambda x: f"\x1b[91mkafka-1\x1b[0m › kafka {x}"),
+    "colours": _each(lambda x: f"\x1b[32m{x}\x1b[0m"),
+    "a list of texts": json.dumps(LINES),
+    "Aiven": json.dumps(
+        {"logs": [{"time": AT, "unit": "kafka.service", "hostname": "k-1", "msg": x} for x in LINES]}
+    ),
+}
+
+
+@pytest.mark.parametrize("shipper", SHIPPERS)
+def test_the_numbers_are_those_of_the_log_itself(tmp_path, shipper):
+    path = tmp_path / "kafka.log"
+    path.write_text(SHIPPERS[shipper])
+    seen = survey(find_logs([str(path)]), year=2026)
+    (file,) = seen.files
+    (broker,) = seen.brokers
+    assert (file.entries, file.counted["refused"], file.counted["login_failed"]) == (60, 1, 2)
+    assert [incarnation.release for incarnation in broker.incarnations] == ["3.9.1"]
+    assert broker.last // 10**9 in (1795344510, 1795344500)  # by the log's times, or by the shipper's
+
+
+def test_messages_that_journalctl_left_out_are_said(tmp_path):
+    path = tmp_path / "kafka.json"
+    path.write_text(_each(lambda x: _journal(x, MESSAGE=None if len(x) > 4096 else x)))
+    assert "run it with --all" in " ".join(reading_warnings(survey(find_logs([str(path)]))))
+    path.write_text(_each(lambda x: _journal(x, MESSAGE=None)))
+    assert "journalctl -o json needs --all" in reasons_for_nothing(survey(find_logs([str(path)])))
