@@ -241,7 +241,7 @@ class SparkStage(SparkSubmitOperator):
         report = _read(report_file)
         if broke is None and report.get("status") == "ok":
             self.log.info("%s: %s", name, report["message"])
-            for warning in report["warnings"]:
+            for warning in report.get("warnings", ()):
                 self.log.warning("%s: %s", name, warning)
             return report
         raise self._failure(name, report, broke, process.returncode if process else None)
