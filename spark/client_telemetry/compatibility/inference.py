@@ -101,6 +101,7 @@ def works_unseen(case: Case, key: int) -> str:
         if (
             case.looks_like
             and case.looks_like.named
+            and (case.seen_roles or roles.assumed(case.evidence.client_id) != roles.ASSUMED)
             and (fingerprints.by_client_id(case.evidence.client_id)[0] or case.product)
         ):
             return f"by its client id and requests it {case.looks_like.looks_like}, which gets along"

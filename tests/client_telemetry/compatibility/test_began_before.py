@@ -16,6 +16,7 @@ MEMBER = "Fetch:11x600 OffsetCommit:5x60 Heartbeat:3x100"
     ("sarama keeps OffsetCommit 1", "zz", "Fetch:10x600 OffsetCommit:1x60 Heartbeat:0x100", "breaks"),
     ("a Java producer without records", "producer-2", "Metadata:5", "safe"),
     ("any name", "zz", "Metadata:5", "insufficient_evidence"),
+    ("franz-go by its client id, which may be a transactional producer", "kgo", "Metadata:9x40 ApiVersions:3x400", "insufficient_evidence"),
     ("a Java consumer by its client id", "consumer-1", "Fetch:7x900 Metadata:5", "safe"),
     ("a worker of Connect 1.x", "connect-1", "Metadata:5x3 Heartbeat:1x120 ApiVersions:1x2", "safe"),
     ("NestJS", "nestjs-consumer-server", MEMBER, "safe"),
