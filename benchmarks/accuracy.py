@@ -234,6 +234,7 @@ def report(
         "",
         *table("evidence", grouped(all_predictions, lambda each: each.kind)),
     ]
+    lines += _AXES
     lines += _UNDECIDED
     lines += ["## Rules in reviews of real upgrades", "", *_REVIEWS, *rules_in_reviews, ""]
     lines += ["## Each library without what was learned from its own runs", "", *_LEAVE_ONE_OUT]
@@ -283,6 +284,29 @@ _INTRODUCTION = (
     "window without ListOffsets, OffsetCommit and administrative calls; only name and version, for clients that declare them; only the",
     "default client id. Precision and recall refer to `breaks`. *Wrong safe*: the client broke, and the verdict was neither",
     "`breaks` nor `insufficient_evidence`. *Undecided*: `insufficient_evidence`.",
+    "",
+)
+
+_AXES = (
+    "## What was run, and what was not",
+    "",
+    "| axis | run | not run |",
+    "|---|---|---|",
+    "| brokers before 2.8 | no real broker; made clients from 0.10 on | old clients at old brokers |",
+    "| sources whose features were not finalized | real clients at unfinalized targets; made clients at such sources | a second hop of a real cluster |",
+    "| GSSAPI (Kerberos) | Java 2.5.1 and librdkafka 2.0.2 through an upgrade, with a real KDC; made clients | RC4 and 3DES keys; Java 0.9 |",
+    "| OAUTHBEARER | unsecured tokens on nine releases; Java with a real token server through an upgrade | other libraries with a token server |",
+    "| delegation tokens | made clients | real ones |",
+    "| mutual TLS | client certificates on nine releases; Java 0.11 through an upgrade | certificates that expire or change |",
+    "| ACLs | one program without the right to write, through an upgrade | rights that a release newly asks for |",
+    "| groups of the consumer protocol | libraries of the matrix that have them; Java 4.0.0 through an upgrade; made clients | their migration from classic groups |",
+    "| share groups | Java 4.4.0 through an upgrade, refused before and after; made clients | groups that work on the source |",
+    "| streams groups | made clients | real ones |",
+    "| vendors | made clients, by the vendors' documentation | brokers of Confluent, Amazon MSK, Redpanda, Event Hubs |",
+    "",
+    "Made clients: [accuracy-withheld-facts.md](accuracy-withheld-facts.md) (`make withheld-facts`). Upgrades with a KDC, a token server,",
+    "certificates and ACLs: [accuracy-programs.md](accuracy-programs.md). Logins on nine releases:",
+    "[accuracy-authentication.md](accuracy-authentication.md).",
     "",
 )
 

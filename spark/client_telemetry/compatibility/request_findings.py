@@ -67,12 +67,6 @@ def _of_unseen_roles(case: Case) -> Iterator[Finding]:
     target refuses them. What an administrator may call one day is left out: it is anything.
     """
     handled = case.tried.union(*(roles.needed_by(role, case.tried) for role in case.roles))
-    if case.identity is None and case.roles and not case.seen_roles:  # known by its client id
-        for key in sorted(case.offered_and_refused - case.tried):
-            if not inference.takes_what_is_served(case, key):
-                yield _not_known(
-                    case, key, f"was not seen; {case.target} offers higher versions, and refuses them"
-                )
     of_roles = case.seen_roles or (roles.ROLES if case.identity else ())
     for role in (role for role in of_roles if role != roles.ADMIN):
         for key in sorted(roles.may_use(role, case.tried) - handled):
