@@ -170,3 +170,32 @@ def local_millis(at):
 def is_read_whole(key):
     """Whether all of the bodies of an API's entries is read: ApiVersions, GetTelemetrySubscriptions, PushTelemetry."""
     return key == 18 or key == 71 or key == 72
+
+
+@njit
+def with_code(first, end, is_own, codes):
+    """`codes` with an error code of an answer, whose digits lie between the addresses: (a bit for each of 0 to 63, and of 64 to
+    127, the bits of hashes of all others and of the answer's own one), uint64. So an answer's partitions may fail in any number and order.
+    """
+    low, high, others = codes
+    code = np.int64(0)
+    at = first
+    while at < end and is_digit(byte_at(at)) and code < 128:
+        code = code * 10 + byte_at(at) - 48
+        at += 1
+    if at < end or code > 127 or (is_own and code):
+        return low, high, others | hashed(first, end, np.uint64(is_own))
+    if is_own:
+        return codes
+    bit = np.uint64(1) << np.uint64(code & 63)
+    return (low | bit, high, others) if code < 64 else (low, high | bit, others)
+
+
+@njit
+def errors_of(codes):
+    """A hash of error codes; 0 if all of them are 0."""
+    low, high, others = codes
+    if low <= np.uint64(1) and high == 0 and others == 0:
+        return np.uint64(0)
+    value = mixed(mixed(mixed(_MIX, low), high), others)
+    return value if value else np.uint64(1)

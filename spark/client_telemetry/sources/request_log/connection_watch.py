@@ -6,7 +6,7 @@ not ask), so they count as opened only if they are first seen when all earlier c
 close is seen only if a server log says that a request was refused.
 
 Topics are those in the first request of each API and version of a connection: a later entry like an earlier one is
-counted without being parsed (line_scan.py). Every answer with an error code is parsed.
+counted without being parsed (line_scan.py).
 """
 
 import base64
@@ -99,21 +99,20 @@ class _Connection:
 
 _KEPT = tuple(name for name in _Connection.__slots__ if name not in ("uses", "errors", "essences"))
 _kept = attrgetter(*_KEPT)
-_ERRORS_ELSEWHERE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
-"""Errors of ApiVersions are in the client of the event; those of telemetry are no harm to what a client does."""
 READ_WHOLE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
+"""Their errors are not those of a client's work: ApiVersions' are in the client of the event, telemetry's do no harm."""
 
 
 class ConnectionWatch:
     """`write` receives the events, in the order in which a broker would have written them. `all_since`: time (ns) from
     which on an unseen connection is a new one. `connections` counts all, `between_brokers` those of other brokers,
     which are left out. `known`: by essence (line_scan.py) of entries that were seen before: the connection, and the
-    use that they add to.
+    use and the error that they add to.
     """
 
     def __init__(self, write: Callable[[ConnectionEvent], object], all_since: int) -> None:
         self._write, self._all_since = write, all_since
-        self.known: dict[int, tuple[_Connection, list[int]]] = {}
+        self.known: dict[int, tuple[_Connection, list[int], tuple[int, int, int] | None]] = {}
         self._connections: dict[str, _Connection] = {}
         self._next_snapshot: int | None = None
         self._now = 0
@@ -137,9 +136,9 @@ class ConnectionWatch:
             connection.first_number = entry.correlation_id
             self._connections[entry.connection_id] = connection
             self.connections += 1
-        self._note(connection, entry, at, has_no_error=essence != 0)
+        error = self._note(connection, entry, at)
         if essence and entry.api_key not in READ_WHOLE:
-            self.known[essence] = connection, connection.uses[entry.api_key, entry.api_version]
+            self.known[essence] = connection, connection.uses[entry.api_key, entry.api_version], error
             connection.essences.append(essence)
 
     def refuse(self, event: ServerEvent, listeners: Mapping[int, tuple[str, str]]) -> None:
@@ -236,7 +235,8 @@ class ConnectionWatch:
             }
             self._connections[connection_id] = connection
 
-    def _note(self, connection: _Connection, entry: RequestEntry, at: int, has_no_error: bool) -> None:
+    def _note(self, connection: _Connection, entry: RequestEntry, at: int) -> tuple[int, int, int] | None:
+        """The key in `errors` that the request counts as, if nothing of it succeeded."""
         key, request = entry.api_key, entry.request
         connection.unsaid = True
         before = connection.principal, connection.listener, connection.protocol
@@ -268,11 +268,13 @@ class ConnectionWatch:
             for topic in topics_of(request):
                 connection.topics = _with(connection.topics, topic)
         use[rejected] += 1
-        code = None if has_no_error or rejected or key in _ERRORS_ELSEWHERE else failure(entry.response)
-        if code is not None:
-            error = key, entry.api_version, code
-            connection.errors[error] = connection.errors.get(error, 0) + 1
         use[2], use[3] = min(use[2], at), max(use[3], at)
+        code = None if rejected or key in READ_WHOLE else failure(entry.response)
+        if code is None:
+            return None
+        error = key, entry.api_version, code
+        connection.errors[error] = connection.errors.get(error, 0) + 1
+        return error
 
     def _register(
         self, connection: _Connection, entry: RequestEntry, software: tuple[str, str], at: int

@@ -322,8 +322,10 @@ class _Conversion:
                     counted = current.watch.known.get(essence)
                     if counted is not None:
                         # Like `_Incarnation.add`, if nothing but the time is new.
-                        connection, use = counted
+                        connection, use, error = counted
                         use[0] += 1
+                        if error is not None:
+                            connection.errors[error] += 1
                         at = nanos - total
                         if at > use[3]:
                             use[3] = at

@@ -1,7 +1,7 @@
 """Compiled reading of an entry in JSON, as RequestConvertToJson writes it in all releases since 2.8.
 
 The whole entry is read, so that one that was damaged anywhere is left to the parser: what is taken here is JSON without
-blanks, with the fields of an entry in Kafka's order, whose answer has no error code. Positions are addresses (byte_scan.py); 0 = not taken.
+blanks, with the fields of an entry in Kafka's order. Positions are addresses (byte_scan.py); 0 = not taken.
 """
 
 import numpy as np
@@ -14,17 +14,18 @@ from client_telemetry.sources.request_log.byte_scan import (
     Words,
     behind_word,
     duration_ns,
+    errors_of,
     hashed,
     is_digit,
     is_read_whole,
     mixed,
     small_number,
+    with_code,
 )
 
 _ONES, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _BLANKS, _QUOTES, _BACKSLASHES = (np.uint64(0x0101010101010101 * byte) for byte in (0x20, 0x22, 0x5C))
 _DEEPEST = 60
-_API_VERSIONS = 18
 
 (
     _VERSION, _CORRELATION, _CLIENT, _NAME, _DEPRECATED, _REQUEST, _RESPONSE, _CONNECTION, _TOTAL, _PROTOCOL, _PRINCIPAL,
@@ -177,11 +178,12 @@ def _is_error_code(key_end):
 
 @njit
 def _behind_value(at, words, with_bodies, with_names, with_errors, value):
-    """(next, value, shape): `value` with the groups, transactional ids and replica ids hashed into it that are somewhere inside;
-    `shape`: with names and topics, too, if `with_names`. `with_errors`: not taken if an errorCode inside is not 0.
+    """(next, value, shape, codes): `value` with the groups, transactional ids and replica ids hashed into it that are somewhere
+    inside; `shape`: with names and topics, too, if `with_names`; `codes`: of each errorCode, if `with_errors`.
     """
     depth, kinds = 0, np.uint64(0)  # a bit of `kinds` for each that is open: 1 = object
-    id_from, name_from, shape = np.int64(0), np.int64(0), value
+    id_from, name_from, code_from, shape = np.int64(0), np.int64(0), np.int64(0), value
+    codes = np.uint64(0), np.uint64(0), np.uint64(0)
     while at:
         byte = byte_at(at)
         if byte == 123 or byte == 91:
@@ -205,8 +207,7 @@ def _behind_value(at, words, with_bodies, with_names, with_errors, value):
                 id_from = key if with_bodies and _is_of_client(at - 1) else np.int64(0)
                 name_from = key if with_names and _is_name(at - 1) else np.int64(0)
                 at += 1
-                if with_errors and byte_at(at) != 48 and _is_error_code(at - 2):
-                    break
+                code_from = at if with_errors and _is_error_code(at - 2) else np.int64(0)
                 continue
         else:
             at = _behind_scalar(at, words)
@@ -217,14 +218,16 @@ def _behind_value(at, words, with_bodies, with_names, with_errors, value):
                 shape = hashed(id_from, at, shape)
             if name_from:
                 shape = hashed(name_from, at, shape)
-        id_from = name_from = np.int64(0)
+            if code_from:
+                codes = with_code(code_from, at, depth == 1, codes)
+        id_from = name_from = code_from = np.int64(0)
         # Behind a value: a comma, or the end of what it is in.
         while depth and byte_at(at) == (125 if kinds & np.uint64(1) else 93):
             depth -= 1
             kinds >>= np.uint64(1)
             at += 1
         if depth == 0:
-            return at, value, shape
+            return at, value, shape, codes
         if byte_at(at) != 44:
             break
         at += 1
@@ -238,9 +241,8 @@ def _behind_value(at, words, with_bodies, with_names, with_errors, value):
             id_from = key if with_bodies and _is_of_client(at - 1) else np.int64(0)
             name_from = key if with_names and _is_name(at - 1) else np.int64(0)
             at += 1
-            if with_errors and byte_at(at) != 48 and _is_error_code(at - 2):
-                break
-    return np.int64(0), value, shape
+            code_from = at if with_errors and _is_error_code(at - 2) else np.int64(0)
+    return np.int64(0), value, shape, codes
 
 
 @njit
@@ -276,12 +278,15 @@ def json_entry(at, words, with_bodies, with_names, seed):
         if at:
             at = _behind_scalar(at, words)
     bodies = at
-    at, value, shape = _behind_value(
+    at, value, shape, _ = _behind_value(
         behind_word(at, words, _REQUEST), words, with_bodies, with_names, False, value
     )
-    at, _, _ = _behind_value(
-        behind_word(at, words, _RESPONSE), words, False, False, with_bodies and key != _API_VERSIONS, value
+    at, _, _, codes = _behind_value(
+        behind_word(at, words, _RESPONSE), words, False, False, with_bodies, value
     )
+    errors = errors_of(codes)
+    if errors:
+        value, shape = mixed(value, errors), mixed(shape, errors)
     if with_names and is_read_whole(key):
         shape = hashed(bodies, at, value)
     peer = behind_word(at, words, _CONNECTION)
@@ -315,7 +320,7 @@ def json_entry(at, words, with_bodies, with_names, seed):
     at = behind_word(at, words, _SOFTWARE)
     if at == 0 or byte_at(at) != 123:
         return slow
-    at, _, _ = _behind_value(at, words, False, False, False, value)
+    at, _, _, _ = _behind_value(at, words, False, False, False, value)
     if at == 0:
         return slow
     value, shape = mixed(hashed(first, at, value), connection), hashed(first, at, shape)

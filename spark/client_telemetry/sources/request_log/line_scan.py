@@ -79,7 +79,7 @@ def shape_of(line: bytes) -> Shape:
 
 def scan(lines: bytearray, with_bodies: bool = True) -> Scanned:
     """`lines`: whole ones; the last one gets a line feed if it has none, and PADDING follows. `with_bodies`: whether groups and
-    transactional ids in requests make a difference, and entries with error codes in answers are for the slow path.
+    transactional ids in requests and error codes in answers make a difference.
     """
     if lines and not lines.endswith(b"\n"):
         lines += b"\n"

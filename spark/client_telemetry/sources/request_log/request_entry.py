@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from client_telemetry.compatibility import apis
+from client_telemetry.sources.request_log.answers import failure
 
 API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY, METADATA, PRODUCE, FETCH = 18, 71, 72, 3, 0, 1
 FIND_COORDINATOR, DESCRIBE_CLUSTER = 10, 60
@@ -51,10 +52,11 @@ class RequestEntry(NamedTuple):
     is_traced: bool = False
 
     def shortened(self) -> "RequestEntry":
-        """With only that of its bodies which says who sent it, if nothing in the answer failed."""
+        """With only that of its bodies which says who sent it, and with which error code all of it failed."""
         kept: dict[str, Any] = {name: self.request[name] for name in _OF_CLIENT if name in self.request}
         kept["topics"] = [{"name": name} for name in dict.fromkeys(topics_of(self.request))]
-        return self._replace(request=kept, response={})
+        code = failure(self.response)
+        return self._replace(request=kept, response={} if code is None else {"errorCode": code})
 
     def of_connection(self, connection_id: str, correlation_id: int, total_ms: float) -> "RequestEntry":
         """The same request, of another connection."""

@@ -1,7 +1,7 @@
 """Compiled reading of an entry in text, as RequestChannel writes it in releases before 2.8.
 
 Nothing is escaped there: any word of the layout may stand in a client id or a principal. Taken is an entry in which each word
-that tells where a field ends stands once, so that there is one way to read it, and whose answer has no error code. Positions are addresses (byte_scan.py).
+that tells where a field ends stands once, so that there is one way to read it. Positions are addresses (byte_scan.py).
 """
 
 import numpy as np
@@ -14,12 +14,14 @@ from client_telemetry.sources.request_log.byte_scan import (
     Words,
     behind_word,
     duration_ns,
+    errors_of,
     hashed,
     holds,
     is_digit,
     is_read_whole,
     mixed,
     small_number,
+    with_code,
 )
 
 (
@@ -35,7 +37,10 @@ from client_telemetry.sources.request_log.byte_scan import (
     _LISTENER,
     _NAME,
     _SOFTWARE,
-) = range(12)
+    _THROTTLED,
+    _FIRST_ERROR,
+    _NEXT_ERROR,
+) = range(15)
 WORDS = Words(
     b", apiVersion=",
     b", clientId=",
@@ -49,8 +54,10 @@ WORDS = Words(
     b",listener:",
     b",clientInformation:ClientInformation(softwareName=",
     b", softwareVersion=",
+    b"{throttle_time_ms=",
+    b"{error_code=",
+    b",error_code=",
 )
-_API_VERSIONS = 18
 _RESPONSE_BYTES = len(",response:")
 _APIS = sorted(apis.by_key().values(), key=lambda api: api.key)
 API_NAMES = Words(*(api.enum_name.encode() for api in _APIS))
@@ -169,8 +176,20 @@ def _is_topic(at):
 
 
 @njit
-def _has_error(at, end):
-    """Whether an error_code between the addresses is not 0."""
+def _own_code(at, words):
+    """Where the answer's own error code stands, if it has one; `at`: of the answer."""
+    behind = behind_word(at, words, _THROTTLED)
+    if behind:
+        while is_digit(byte_at(behind)):
+            behind += 1
+        return behind_word(behind, words, _NEXT_ERROR)
+    return behind_word(at, words, _FIRST_ERROR)
+
+
+@njit
+def _errors(at, end, own):
+    """As `errors_of`, of each error_code between the addresses. `own`: where the answer's own one stands."""
+    codes = np.uint64(0), np.uint64(0), np.uint64(0)
     while at < end:
         if not (holds(uint64_at(at), _EQUALS) & holds(uint64_at(at - 1), _ES)):
             at += 8
@@ -178,10 +197,13 @@ def _has_error(at, end):
         last = at + 8
         while at < last and at < end:
             is_code = byte_at(at) == 61 and byte_at(at - 1) == 101 and byte_at(at - 4) == 99
-            if is_code and byte_at(at - 5) == 95 and byte_at(at - 10) == 101 and byte_at(at + 1) != 48:
-                return True
             at += 1
-    return False
+            if is_code and byte_at(at - 6) == 95 and byte_at(at - 11) == 101:
+                first = at
+                while at < end and byte_at(at) != 44 and byte_at(at) != 125:
+                    at += 1
+                codes = with_code(first, at, first == own and byte_at(first) != 48, codes)
+    return errors_of(codes)
 
 
 @njit
@@ -253,8 +275,11 @@ def text_entry(at, words, names, keys, with_bodies, with_names, seed):
     first = _behind_response(at, words)
     if with_names and is_read_whole(key):
         shape = hashed(body, first, value)
-    if first == 0 or (with_bodies and key != _API_VERSIONS and _has_error(answer, first)):
+    if first == 0:
         return slow
+    errors = _errors(answer, first, _own_code(answer, words)) if with_bodies else np.uint64(0)
+    if errors:
+        value, shape = mixed(value, errors), mixed(shape, errors)
     at = first
     while 32 < byte_at(at) < 127 and byte_at(at) != 59:
         at += 1

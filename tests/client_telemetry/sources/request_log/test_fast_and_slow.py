@@ -87,6 +87,8 @@ def converted(log: Path, into: Path) -> tuple:
 
 
 _OF_CONNECTION = re.compile(rb'((?:from connection |"connection":")[^;"]+?:)\d+((?:-\d+)?-\d+[;"])')
+_ERROR = re.compile(rb'(error_?[cC]ode"?[=:])0\b')
+_CODES = (6, 0, 27, -1, 64, 129, 6)
 _NUMBER = re.compile(rb'(correlationId"?[=:] ?)-?\d+')
 
 
@@ -118,7 +120,7 @@ def test_damaged_lines_give_the_same_dump(name, seed, real_lines, tmp_path, monk
 
 @pytest.mark.parametrize("name", ["text 2.4", "text 2.7", "JSON 3.9", "JSON 4.0"])
 def test_short_connections_of_whatever_requests_give_the_same_dump(name, real_lines, tmp_path, monkeypatch):
-    """Lines of the same shape on other connections are not parsed; topics, groups and correlation ids still count."""
+    """Lines of the same shape on other connections are not parsed; topics, groups, correlation ids and error codes still count."""
     changes = [(b"orders", b"other-%d"), (b"group", b"grp-%d")]
     log = []
     for again in range(4):
@@ -128,6 +130,8 @@ def test_short_connections_of_whatever_requests_give_the_same_dump(name, real_li
             )
             for word, other in changes if number % 5 == again else ():
                 line = line.replace(word, other % (number % 4))
+            code = _CODES[number % len(_CODES)]
+            line = _ERROR.sub(rb"\g<1>%d" % code, line, count=1 + number % 3) if again % 2 else line
             log.append(_NUMBER.sub(rb"\g<1>%d" % (again * 100 + number % 9), line))
     file = tmp_path / "request.log"
     file.write_bytes(b"\n".join(log) + b"\n")

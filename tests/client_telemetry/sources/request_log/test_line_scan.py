@@ -34,13 +34,14 @@ def test_every_entry_of_a_real_log_is_read_as_the_parser_reads_it():
         count += 1
         read = reader.read(line)
         entry = parse_entry(read.message)
-        if entry.is_forwarded or (entry.api_key != 18 and answer(entry.response)[1]):
+        if entry.is_forwarded:
             assert scanned.essence[row] == SLOW
             continue
         essence = int(scanned.essence[row])
         assert essence != SLOW and nanos[row] == read.nanos and scanned.key[row] == entry.api_key
         assert nanos[row] - scanned.total_ns[row] == received_nanos(entry, read.nanos)
         says = (*entry[:9], str(entry.request.get("groupId")), str(entry.request.get("transactionalId")))
+        says += (str(answer(entry.response)),)
         assert by_essence.setdefault(essence, says) == says
         essences.setdefault(says, essence)
     assert count == 6000 and len(by_essence) < 1000
@@ -70,6 +71,43 @@ def test_what_differs_is_distinguished(other):
     assert SLOW not in (one, two) and one != two
 
 
+@pytest.mark.parametrize(
+    "codes",
+    [
+        ([], [6]),
+        ([6], [29]),
+        ([6], [0, 6]),
+        ([64], [0]),
+        ([-1], [0]),
+        ([128], [1]),
+        ([6], [70]),
+        ([6], [6, 70]),
+    ],
+    ids=str,
+)
+def test_error_codes_are_distinguished_but_not_their_number_and_order(codes):
+    def lines(codes: list[int]) -> list[bytes]:
+        parts = [
+            {"partitions": [{"index": 1, "errorCode": code} for code in some]}
+            for some in (codes, codes[::-1])
+        ]
+        return [json_line(0, FETCH, "", {"errorCode": 0, "responses": each}) for each in (parts, parts[1:])]
+
+    one, same, other, also = rows(*lines(codes[0]), *lines(codes[1])).essence.tolist()
+    assert SLOW not in (one, other) and one == same and other == also and one != other
+
+
+def test_the_error_of_the_answer_is_not_one_of_its_partitions():
+    own, nested = (
+        json_line(0, FETCH, "", answer)
+        for answer in (
+            {"errorCode": 6, "responses": [{"errorCode": 0}]},
+            {"responses": [{"errorCode": 6}, {"errorCode": 0}]},
+        )
+    )
+    assert len(set(rows(own, nested).essence.tolist())) == 2
+
+
 def test_what_does_not_matter_makes_no_difference():
     lines = [
         json_line(0, FETCH, {"maxWaitMs": 1}, {"errorCode": 0}),
@@ -92,8 +130,6 @@ def test_what_does_not_matter_makes_no_difference():
         json_line(0, PRODUCE).replace(b"[2026-11-21 12", b"[2026-13-21 12"),
         json_line(0, METADATA).replace(b"[2026", b"broker-1 | [2026"),
         b'{"log":"' + json_line(0, FETCH).replace(b'"', b'\\"') + b'"}',
-        json_line(0, FETCH, {}, {"errorCode": -1}),
-        json_line(0, PRODUCE, {}, {"responses": [{"partitionResponses": [{"index": 1, "errorCode": 29}]}]}),
     ],
 )
 def test_other_lines_are_for_the_slow_path(line):
