@@ -44,7 +44,7 @@ _CONNECTION = re.compile(rb'( from connection |"connection":")([^;"]+?:)\d+((?:-
 _CLUSTER = re.compile(rb'(?:cluster_id=|"clusterId":")([A-Za-z0-9_-]{22})')
 TEXT = """The logs of the sample, repeated to 50 MB with one line per millisecond: connections that continue, as nearly all of a \
 broker's do. *Short connections*: a new connection begins after every five lines, as with clients that connect for each request; \
-then nearly every line has to be parsed. *Converted* is all of `client-telemetry convert` in one process: finding out what is new, \
+of lines that say the same of different connections, one is parsed. *Converted* is all of `client-telemetry convert` in one process: finding out what is new, \
 both passes, the dump. *Parser only* is the same with the compiled reader turned off. *orjson* only parses the JSON of each line and \
 keeps nothing. CPU seconds, median of three rounds in turn. Before the compiled reader existed, the speed was 15,300 lines a second (18 MB/s)."""
 
