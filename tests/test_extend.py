@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
-COPIED = ("pyproject.toml", "dags", "docs", "include", "plugins", "spark", "tests")
+COPIED = ("README.md", "pyproject.toml", "dags", "docs", "include", "plugins", "spark", "tests")
 NOT_COPIED = shutil.ignore_patterns("sample", "data", "end_to_end", "*.egg-info")
 
 

@@ -94,7 +94,7 @@ def test_what_is_installed_is_compiled_once():
     [
         ("spark/client_telemetry/lake/spark_jars.txt", "fetching the jars of the table format"),
         ("requirements.txt", "installing Python packages"),
-        ("spark/conf/spark-defaults.conf.in", "var/spark/spark-defaults.conf"),
+        ("spark/client_telemetry/pipeline/spark-defaults.conf.in", "var/spark/spark-defaults.conf"),
         ("spark/class_archive.py", "archiving the classes"),
     ],
 )

@@ -30,9 +30,8 @@ from client_telemetry.compatibility.verdict import BREAKS
 _FETCH, _METADATA, _FIND_COORDINATOR = 1, 3, 10
 _MEMBERSHIP = frozenset((11, 12, 14))
 _POSITIONS = frozenset((8, 9))
-_AT_COORDINATORS = frozenset(
-    (8, 9, 11, 12, 13, 14, 15, 22, 24, 25, 26, 28, 42, 47, 65, 68, 69, 76, 77, 88, 89, 90, 91, 92)
-)
+_AT_COORDINATORS = frozenset((8, 9, 11, 12, 14, 15, 22, 24, 25, 26, 28, 68, 76, 88))
+_LEAVES_OR_ADMINISTERS_AT_COORDINATORS = frozenset((13, 42, 47, 65, 69, 77, 89, 90, 91, 92))
 _DATA = frozenset((0, 1))
 _JAVA = "kafka-clients"
 _LOOK_UPS, _HEARTBEATS = 5, 10
@@ -141,7 +140,11 @@ def _asks_only_for_its_coordinator(evidence: ClientEvidence, uses: Mapping[int, 
     (rd_kafka_cgrp_coord_query in rdkafka_cgrp.c); other libraries were not read.
     """
     identity = software.identify(evidence)
-    if identity is None or identity.library != _JAVA or (_AT_COORDINATORS | _DATA) & uses.keys():
+    if (
+        identity is None
+        or identity.library != _JAVA
+        or (_AT_COORDINATORS | _LEAVES_OR_ADMINISTERS_AT_COORDINATORS | _DATA) & uses.keys()
+    ):
         return False
     look_ups = sum(use.requests for use in uses.get(_FIND_COORDINATOR, ()))
     return look_ups >= _LOOK_UPS and roles.ADMIN not in roles.seen_in(uses.keys())
