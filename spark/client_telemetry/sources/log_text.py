@@ -198,7 +198,10 @@ def _delimiter(head: bytes) -> str | None:
     if not rest or len(header) > 4000 or _NOT_IN_HEADER.search(header):
         return None
     for delimiter in (",", ";", "\t"):
-        names = next(csv.reader([header.rstrip("\r")], delimiter=delimiter), [])
+        try:
+            names = next(csv.reader([header.rstrip("\r")], delimiter=delimiter), [])
+        except csv.Error:
+            return None
         if not all(_NAME.fullmatch(name) for name in names):
             continue
         if len(names) > 1 and rest.partition("\n")[0].count(delimiter) >= len(names) - 1:

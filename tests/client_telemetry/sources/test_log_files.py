@@ -1,12 +1,14 @@
 import gzip
+import io
 import random
 
 import ncompress
 import pytest
 import zstandard
 from client_telemetry.sources import log_files
-from client_telemetry.sources.compression import CutOff
+from client_telemetry.sources.compression import CutOff, open_decompressed
 from client_telemetry.sources.log_files import NoLogs, find_logs, line_blocks, lines
+from client_telemetry.sources.log_text import open_objects, open_text
 
 TEXT = b"".join(b"line %d %d\n" % (i, i * 7919 % 65_537) for i in range(20_000))
 
@@ -109,3 +111,42 @@ def test_node_ids_and_patterns(tmp_path):
 def test_what_is_not_there_is_named(tmp_path):
     with pytest.raises(NoLogs, match="nothing-here"):
         find_logs([f"{tmp_path}/nothing-here"])
+
+
+HEADS = (
+    b"", b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00", b"BZh9", b"\x04\x22\x4d\x18", b"PK\x03\x04", b"\x1f\x9d\x90",
+    b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"[{", b'{"message":', b'[["', b"@timestamp,@message\n", b'"_raw"\r\n"', b"a;b\r",
+)  # fmt: skip
+PIECES = (
+    b"\r",
+    b"\n",
+    b"\r\n",
+    b'"',
+    b"'",
+    b",",
+    b";",
+    b"\t",
+    b"\x00",
+    b"\x00\x00",
+    b"\xff",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"\\",
+    b"x",
+)
+
+
+def test_no_bytes_end_the_reading_of_a_folder():
+    """A broker's folder has segments, indexes and keystores, too."""
+    chance = random.Random(5)
+    for _ in range(6000):
+        rest = (
+            chance.choice(PIECES) if chance.random() < 0.6 else chance.randbytes(3)
+            for _ in range(chance.randrange(60))
+        )
+        data = chance.choice(HEADS) + b"".join(rest)
+        for read in (open_text, open_objects):
+            for _ in read(open_decompressed(io.BytesIO(data), CutOff())):
+                pass
