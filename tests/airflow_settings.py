@@ -18,3 +18,5 @@ _shown = subprocess.run(
     text=True,
 ).stdout
 os.environ.update(line.split("=", 1) for line in _shown.split("\0") if line)
+AT_THE_START = dict(os.environ)
+"""For commands of their own, whatever other tests of this process leave behind."""

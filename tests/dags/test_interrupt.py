@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.airflow_settings import AT_THE_START
+
 CHECKOUT = Path(__file__).parents[2]
 ENDS_WITHIN_S = 20
 """On a busy machine; on an idle one it is at once."""
@@ -24,8 +26,8 @@ def environment(database, tmp_path) -> dict[str, str]:
     (tmp_path / "clusters.yaml").write_text(clusters.replace(": var/", f": {tmp_path}/"), encoding="utf-8")
     fake = CHECKOUT / "tests" / "include" / "fake_bin"
     return {
-        **os.environ,
-        "PATH": f"{fake}{os.pathsep}{os.environ['PATH']}",
+        **AT_THE_START,
+        "PATH": f"{fake}{os.pathsep}{AT_THE_START['PATH']}",
         "FAKE_SPARK_SUBMIT": json.dumps({"decode": {"seconds": 60}}),
         "FAKE_SPARK_SUBMIT_CALLS": str(tmp_path / "calls.jsonl"),
         "CLIENT_TELEMETRY_CLUSTERS": str(tmp_path / "clusters.yaml"),
@@ -64,6 +66,7 @@ def test_a_run_is_interrupted_in_one_line_and_counts_as_failed(environment, tmp_
             preexec_fn=as_in_a_terminal,
         )
     _until(lambda: "decode [" in printed.read_text(), process)
+    assert process.poll() is None, printed.read_text()
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(60) == 130, printed.read_text()
     first, *progress, last = printed.read_text().splitlines()
