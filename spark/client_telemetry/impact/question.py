@@ -85,9 +85,7 @@ def _features(
     ]
     if not reporting:
         return None
-    last = max(
-        reporting, key=lambda row: (row["dt"], row["last_evidence_at"] or row["started_at"], row["broker_id"])
-    )
+    last = max(reporting, key=_when)
     levels = last.get("feature_levels") or ()
     before = [change["levels"] for change in levels if until is None or change["at"] < until]
     return tuple(sorted(dict(before[-1] if before else last["finalized_features"] or ()).items()))

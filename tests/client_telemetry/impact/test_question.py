@@ -157,6 +157,16 @@ def test_the_features_that_the_source_has_finalized(brokers, expected):
     assert found == (None if expected is None else tuple(sorted(expected.items())))
 
 
+def test_brokers_that_report_features_and_no_time_are_no_error():
+    untimed = {"dt": DAY, "last_evidence_at": None, "started_at": None, "feature_levels": None}
+    rows = [
+        broker(1, "4.0.1")
+        | {"dt": DAY, "last_evidence_at": None, "finalized_features": OLD, "feature_levels": None}
+    ]
+    rows += [broker(number, "4.0.1") | untimed | {"finalized_features": NEW} for number in (2, 3)]
+    assert question("c", "4.0.1", "4.1.1", [DAY], rows).source_features == tuple(OLD.items())
+
+
 def test_features_that_were_raised_after_the_first_broker_left_do_not_count():
     changes = [{"at": NOON, "levels": OLD}, {"at": NOON + 60 * MINUTE, "levels": NEW}]
     reported = {"dt": DAY, "last_evidence_at": None, "finalized_features": NEW, "feature_levels": changes}
