@@ -8,21 +8,18 @@ it, `one minute`: its third one) and a client; `logins` says how its connections
 """
 
 import csv
-import io
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import zstandard
 from client_telemetry.compatibility import ApiUse, apis
 from client_telemetry.compatibility.error_codes import failed_apis
 from client_telemetry.compatibility.evidence import ApiError
 from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
-from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
-from client_telemetry.sources.request_log.log_line import MARK, LineReader
-from client_telemetry.sources.request_log.request_entry import parse_entry
+
+from benchmarks.programs_from_logs import connections_of, entries_of
 
 EVIDENCE = Path(__file__).parent / "in_place/evidence.csv"
 COLUMNS = (
@@ -43,31 +40,6 @@ class Window(NamedTuple):
     since: int
     until: int
     """Nanoseconds since 1970."""
-
-
-def _entries(log: Path) -> Iterator[tuple[int, str]]:
-    """(time of the line in nanoseconds, message) of each entry."""
-    reader = LineReader()
-    with log.open("rb") as stored, zstandard.ZstdDecompressor().stream_reader(stored) as text:
-        for line in io.BufferedReader(text):
-            if MARK in line and (read := reader.read(line)) and read.nanos is not None:
-                yield read.nanos, read.message
-
-
-def _connections(logs: list[Path], window: Window) -> Iterator[ConnectionEvent]:
-    """The last event of each connection: it counts the requests of the window."""
-    for log in logs:
-        latest: dict[tuple[str, int], ConnectionEvent] = {}
-
-        def note(event: ConnectionEvent, latest: dict[tuple[str, int], ConnectionEvent] = latest) -> None:
-            latest[event.client.connection_id, event.opened_at_nanos] = event
-
-        watch = ConnectionWatch(note, 2**63)
-        for nanos, message in _entries(log):
-            if window.since <= nanos < window.until and not (entry := parse_entry(message)).is_forwarded:
-                watch.add(entry, nanos)
-        watch.end()
-        yield from latest.values()
 
 
 def _rows(window: Window, connections: list[ConnectionEvent]) -> Iterator[dict[str, str]]:
@@ -117,14 +89,15 @@ def _uses(events: list[ConnectionEvent]) -> list[ApiUse]:
 
 def main(folder: Path) -> None:
     logs = sorted(folder.glob("*/kafka-request.log.zst"))
-    begin = min(next(_entries(log))[0] for log in logs)
+    begin = min(next(entries_of(log))[0] for log in logs)
     third = begin + 2 * _MINUTE
     windows = [Window("six minutes", 0, 2**63), Window("one minute", third, third + _MINUTE)]
     with EVIDENCE.open("w", encoding="utf-8", newline="") as opened:
         writer = csv.DictWriter(opened, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for window in windows:
-            writer.writerows(_rows(window, list(_connections(logs, window))))
+            connections = [event for log in logs for event in connections_of(log, window.since, window.until)]
+            writer.writerows(_rows(window, connections))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import csv
 import io
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import zstandard
@@ -18,7 +19,7 @@ from client_telemetry.compatibility import apis
 from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
 from client_telemetry.sources.request_log.log_line import MARK, LineReader
-from client_telemetry.sources.request_log.request_entry import parse_entry
+from client_telemetry.sources.request_log.request_entry import RequestEntry, parse_entry
 
 COLUMNS = (
     "run",
@@ -52,21 +53,30 @@ CONNECTION_COLUMNS = (
 WHOLE_RUNS = ("A", "A2")
 
 
-def connections_of(log: Path) -> list[ConnectionEvent]:
-    """The last event of each connection in one request log: it counts the requests from its beginning."""
+def entries_of(log: Path) -> Iterator[tuple[int, RequestEntry]]:
+    """(time in nanoseconds, or the line's number if it has none; entry) of a compressed request log. What a broker passed on to
+    another stands in the log of the broker that the client asked.
+    """
+    reader = LineReader()
+    with log.open("rb") as stored, zstandard.ZstdDecompressor().stream_reader(stored) as text:
+        for number, line in enumerate(io.BufferedReader(text), start=1):
+            if MARK in line and (read := reader.read(line)):
+                entry = parse_entry(read.message)
+                if not entry.is_forwarded:
+                    yield read.nanos or number, entry
+
+
+def connections_of(log: Path, since: int = 0, until: int = 2**63) -> list[ConnectionEvent]:
+    """The last event of each connection in one request log: it counts the requests of the window."""
     latest: dict[tuple[str, int], ConnectionEvent] = {}
 
     def note(event: ConnectionEvent) -> None:
         latest[event.client.connection_id, event.opened_at_nanos] = event
 
-    watch, reader = ConnectionWatch(note, 2**63), LineReader()
-    with log.open("rb") as stored, zstandard.ZstdDecompressor().stream_reader(stored) as text:
-        for number, line in enumerate(io.BufferedReader(text), start=1):
-            if MARK not in line or not (read := reader.read(line)):
-                continue
-            entry = parse_entry(read.message)
-            if not entry.is_forwarded:  # it stands in the log of the broker that the client asked
-                watch.add(entry, read.nanos or number)
+    watch = ConnectionWatch(note, 2**63)
+    for nanos, entry in entries_of(log):
+        if since <= nanos < until:
+            watch.add(entry, nanos)
     watch.end()
     return list(latest.values())
 

@@ -64,14 +64,10 @@ def _sentence(
     if damaged:
         parts.append(f"{damaged:,} of {counted(objects, 'object')} damaged")
     if pushes_not_read:
-        parts.append(f"{pushes_not_read:,} of {_counted(pushes, 'push', 'pushes')} not read")
+        parts.append(f"{pushes_not_read:,} of {counted(pushes, 'push', 'pushes')} not read")
     if events_not_read:
         parts.append(f"{events_not_read:,} of {counted(events, 'connection event')} not read")
     return ", ".join(parts)
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def _place(row: BrokerHourRow) -> _Place:

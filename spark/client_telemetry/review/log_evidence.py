@@ -54,7 +54,6 @@ this.
 """
 _FINE_BEFORE_SECONDS = 1800.0
 """How long before the first broker changed its release the finer slots begin."""
-_UNSUPPORTED_VERSION = 35
 
 
 class NoRequests(ValueError):

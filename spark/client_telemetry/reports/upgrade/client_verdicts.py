@@ -106,9 +106,8 @@ def _client(
     values["steps"] = tuple(Step(**step) for step in row.get("steps") or ())
     for flag in ("already_failing", "works_again", "as_before", "well_observed"):
         values[flag] = bool(row.get(flag))
-    if (
-        values["application"] is None
-    ):  # rows of versions that knew no applications: a client id's family is one
+    if values["application"] is None:
+        # Rows of versions that knew no applications: a client id's family is one.
         values["application"] = family(row["client_id"]).text if row["client_id"] else ""
         values["application_kind"] = "family"
     unidentified = _is_unidentified(row)

@@ -10,6 +10,7 @@ from numba import njit
 
 from client_telemetry.raw.reader import PADDING
 from client_telemetry.raw.wire import byte_at, int64_at, same, uint64_at
+from client_telemetry.sources.request_log.request_entry import READ_WHOLE
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -168,8 +169,8 @@ def local_millis(at):
 
 @njit
 def is_read_whole(key):
-    """Whether all of the bodies of an API's entries is read: ApiVersions, GetTelemetrySubscriptions, PushTelemetry."""
-    return key == 18 or key == 71 or key == 72
+    """Whether the key of an API is in READ_WHOLE."""
+    return key in READ_WHOLE
 
 
 @njit

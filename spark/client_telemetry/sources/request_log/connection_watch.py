@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Any
 
 from client_telemetry.compatibility import apis
+from client_telemetry.compatibility.error_codes import UNSUPPORTED_VERSION
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
 from client_telemetry.sources.request_log.answers import failure
 from client_telemetry.sources.request_log.broker_survey import addresses
@@ -23,7 +24,7 @@ from client_telemetry.sources.request_log.login_rounds import mechanisms_by_numb
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
     GET_TELEMETRY_SUBSCRIPTIONS,
-    PUSH_TELEMETRY,
+    READ_WHOLE,
     RequestEntry,
     received_nanos,
     topics_of,
@@ -39,7 +40,7 @@ another one. This bounds the memory.
 """
 
 _GREETINGS = (API_VERSIONS, 17)
-_UNSUPPORTED_VERSION, _INVALID_REQUEST = 35, 42
+_INVALID_REQUEST = 42
 _MAX_IDS = 16
 _BETWEEN_BROKERS = frozenset(key for key, api in apis.by_key().items() if api.used_by == "broker")
 _BROKERS_CLIENT_ID = re.compile(
@@ -52,29 +53,9 @@ fetcher is recognised by its replica id: an application can be called `broker-1-
 
 class _Connection:
     __slots__ = (
-        "address",
-        "announced",
-        "api_versions_error",
-        "between_brokers",
-        "client_id",
-        "errors",
-        "essences",
-        "first_number",
-        "greeted",
-        "groups",
-        "instance_ids",
-        "last",
-        "listener",
-        "opened",
-        "port",
-        "principal",
-        "protocol",
-        "sent",
-        "software",
-        "topics",
-        "transactional_ids",
-        "unsaid",
-        "uses",
+        "address", "announced", "api_versions_error", "between_brokers", "client_id", "errors", "essences", "first_number",
+        "greeted", "groups", "instance_ids", "last", "listener", "opened", "port", "principal", "protocol", "sent", "software",
+        "topics", "transactional_ids", "unsaid", "uses",
     )  # fmt: skip
 
     def __init__(self, address: str, port: int, opened: int, greeted: bool) -> None:
@@ -99,8 +80,6 @@ class _Connection:
 
 _KEPT = tuple(name for name in _Connection.__slots__ if name not in ("uses", "errors", "essences"))
 _kept = attrgetter(*_KEPT)
-READ_WHOLE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
-"""Their errors are not those of a client's work: ApiVersions' are in the client of the event, telemetry's do no harm."""
 
 
 class ConnectionWatch:
@@ -301,7 +280,7 @@ class ConnectionWatch:
             self._register(connection, entry, (sent[0] or "unknown", sent[1] or "unknown"), at)
         elif error == _INVALID_REQUEST:
             connection.api_versions_error = error
-        return error == _UNSUPPORTED_VERSION
+        return error == UNSUPPORTED_VERSION
 
     def _snapshot(self, at: int) -> None:
         forgotten = []

@@ -36,7 +36,6 @@ from client_telemetry.sources.request_log.broker_survey import (
 )
 from client_telemetry.sources.request_log.connection_watch import (
     FORGOTTEN_AFTER_NANOS,
-    READ_WHOLE,
     ConnectionWatch,
 )
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
@@ -45,6 +44,7 @@ from client_telemetry.sources.request_log.log_line import MARK, LineReader, begi
 from client_telemetry.sources.request_log.open_incarnation import HOUR_NANOS, OpenIncarnation
 from client_telemetry.sources.request_log.request_entry import (
     PUSH_TELEMETRY,
+    READ_WHOLE,
     BadEntry,
     RequestEntry,
     parse_entry,
@@ -377,7 +377,7 @@ class _Conversion:
         line: bytes,
         offset: int,
         current: "_Incarnation | None",
-        taken: "_Entry | None" = None,
+        taken: "_Entry | None",
     ) -> "_Incarnation | None":
         """Returns the incarnation that the line belongs to, or `current`. `taken`: what it says, if that is known."""
         converted = self.done

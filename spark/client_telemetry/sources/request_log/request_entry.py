@@ -18,6 +18,10 @@ from client_telemetry.sources.request_log.answers import failure
 
 API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY, METADATA, PRODUCE, FETCH = 18, 71, 72, 3, 0, 1
 FIND_COORDINATOR, DESCRIBE_CLUSTER = 10, 60
+READ_WHOLE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
+"""APIs whose entries say more than who sent them, and when. Their errors are not those of a client's work: ApiVersions' are in
+the client of the event, telemetry's do no harm.
+"""
 
 
 class BadEntry(ValueError):

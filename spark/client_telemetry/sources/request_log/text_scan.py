@@ -124,37 +124,21 @@ def _behind_request(at, words):
 
 
 @njit
-def _with_ids(at, end, value):
-    """`value` with groups, transactional ids and replica ids hashed into it; `at`, `end`: of the request."""
+def _with_ids(at, end, with_names, value):
+    """`value` with groups, transactional ids and replica ids hashed into it, and topics if `with_names`; `at`, `end`: of the
+    request.
+    """
     first = at
     while at < end:
-        # Of eight bytes, those behind a `d` that are a `=`; a hit too many is looked at in vain.
-        if not (holds(uint64_at(at), _EQUALS) & holds(uint64_at(at - 1), _DS)):
+        # Of eight bytes, those behind a `d` that are a `=`, or any `=`; a hit too many is looked at in vain.
+        equals = holds(uint64_at(at), _EQUALS)
+        if not (equals if with_names else equals & holds(uint64_at(at - 1), _DS)):
             at += 8
             continue
         last = at + 8
         while at < last and at < end:
-            if _is_of_client(at):
+            if _is_of_client(at) or (with_names and _is_topic(at)):
                 # With what stands before the key: only at the beginning or behind a comma does it count.
-                begin = at - 10 if at - 10 >= first else first
-                while at < end and byte_at(at) != 44 and byte_at(at) != 125:
-                    at += 1
-                value = hashed(begin, at, value)
-            at += 1
-    return value
-
-
-@njit
-def _with_names(at, end, value):
-    """`value` with groups, transactional ids, replica ids and topics hashed into it; `at`, `end`: of the request."""
-    first = at
-    while at < end:
-        if not holds(uint64_at(at), _EQUALS):
-            at += 8
-            continue
-        last = at + 8
-        while at < last and at < end:
-            if _is_of_client(at) or _is_topic(at):
                 begin = at - 10 if at - 10 >= first else first
                 while at < end and byte_at(at) != 44 and byte_at(at) != 125:
                     at += 1
@@ -268,9 +252,9 @@ def text_entry(at, words, names, keys, with_bodies, with_names, seed):
         return slow
     body, shape = first, value
     if with_names:
-        shape = _with_names(first, at - _RESPONSE_BYTES, value)
+        shape = _with_ids(first, at - _RESPONSE_BYTES, True, value)
     if with_bodies:
-        value = _with_ids(first, at - _RESPONSE_BYTES, value)
+        value = _with_ids(first, at - _RESPONSE_BYTES, False, value)
     answer = at
     first = _behind_response(at, words)
     if with_names and is_read_whole(key):
