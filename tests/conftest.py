@@ -19,6 +19,10 @@ from pathlib import Path
 import hypothesis  # noqa: F401
 import pytest
 
+# Before any test module imports Airflow, which takes its database from the settings of that moment: two processes of
+# tests in one database undo each other's tables.
+import tests.airflow_settings  # noqa: F401
+
 CHECKOUT = Path(__file__).parents[1]
 
 # py4j says good-bye when pytest has already closed its log.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.airflow_settings import CHECKOUT
+from tests.airflow_settings import AT_THE_START, CHECKOUT
 
 
 @pytest.fixture
@@ -17,7 +17,12 @@ def dags():
 
 @pytest.fixture(scope="session")
 def database():
-    """Airflow's metadata database, as an empty SQLite file."""
+    """Airflow's metadata database, as an empty SQLite file of this process of tests."""
+    from airflow import settings
     from airflow.utils.db import initdb
+
+    assert AT_THE_START["AIRFLOW_HOME"] in settings.SQL_ALCHEMY_CONN, (
+        "Airflow was imported before its settings were made"
+    )
 
     initdb()

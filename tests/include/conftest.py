@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-import tests.airflow_settings  # noqa: F401
 from include.spark_stage import SparkStage
 
 

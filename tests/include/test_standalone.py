@@ -2,7 +2,6 @@
 
 import pytest
 
-import tests.airflow_settings  # noqa: F401
 from include.standalone import SubCommand
 
 

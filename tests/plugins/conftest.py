@@ -8,8 +8,6 @@ import pytest
 from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, bucket, client_text
 from fastapi.testclient import TestClient
 
-import tests.airflow_settings  # noqa: F401
-
 DAY = "2026-11-21"
 INSTANCE = bytes(range(240, 256))
 HOSTILE = '<script>alert("x")</script>'

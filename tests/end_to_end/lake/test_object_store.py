@@ -19,8 +19,6 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from fastapi.testclient import TestClient
 from pyarrow import fs
 
-import tests.airflow_settings  # noqa: F401
-
 from .conftest import POSTGRES_IN_SHORT
 from .servers import CHECKOUT, s3, s3_server
 
