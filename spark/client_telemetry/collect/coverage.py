@@ -409,6 +409,7 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[BrokerRow]:
                 {"principal": x.principal, "mechanisms": sorted(x.mechanisms)} for x in manifest.scram_users
             ],
             "failed_logins": manifest.failed_logins,
+            "settings": manifest.settings,
         }
         row = rows.setdefault(
             (manifest.broker_id, manifest.incarnation),

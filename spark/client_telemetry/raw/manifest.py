@@ -128,7 +128,8 @@ class Manifest:
 
     `incarnation`: 32 lower-case hex digits. `hour`: its beginning. `dropped`: records by reason, all reasons that the
     broker names. `api_versions`: (api key, min, max). `requests`: (api key, version, count). `identifiers`: kind of
-    identifier (principal, address, client_id, group_id, transactional_id, topic) -> clear, hmac or omit.
+    identifier (principal, address, client_id, group_id, transactional_id, topic) -> clear, hmac or omit. `settings`: of the
+    broker, by name, as it printed them at its start; no secrets and no addresses.
     """
 
     cluster_id: str
@@ -153,6 +154,7 @@ class Manifest:
     subscriptions: tuple[Subscription, ...] | None = None
     scram_users: tuple[ScramUser, ...] | None = None
     failed_logins: int | None = None
+    settings: dict[str, str] | None = None
     plugin: Plugin | None = None
     identifiers: dict[str, str] | None = None
     reconciliation: Reconciliation | None = None
@@ -191,6 +193,7 @@ def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
         subscriptions=top.optional("subscriptions", many(_subscription)),
         scram_users=top.optional("scram_users", many(_scram_user)),
         failed_logins=top.optional("failed_logins", count),
+        settings=top.optional("settings", mapping(text)),
         plugin=top.optional("plugin", _plugin),
         identifiers=top.optional("identifiers", mapping(text)),
         reconciliation=top.optional("reconciliation", _reconciliation),

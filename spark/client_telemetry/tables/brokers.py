@@ -90,6 +90,12 @@ BROKERS: "Table[BrokerRow]" = Table(
             LONG,
             "Failed logins of the day that the broker's log shows, including those of which no event was kept; null = not reported",
         ),
+        Column(
+            "settings",
+            MapType(STRING, STRING),
+            "Settings that the broker printed at its start, of those that decide something about an upgrade; `[set]` stands for "
+            "secrets and addresses, `null` for a setting that is not set. Settings of one listener are not among them; null = not reported",
+        ),
     ),
     key=("cluster_id", "dt", "broker_id", "broker_incarnation"),
 )

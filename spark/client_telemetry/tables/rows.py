@@ -157,6 +157,7 @@ class BrokerRow(TypedDict):
     subscriptions: list[SubscriptionRecord] | None
     scram_users: list[ScramUserRecord] | None
     failed_logins: int | None
+    settings: dict[str, str] | None
 
 
 class BrokerHourRow(TypedDict):

@@ -75,6 +75,7 @@ def test_everything_that_the_contract_has():
     assert manifest.plugin == Plugin("broker-plugin", "1.2.0")
     assert manifest.identifiers == {"principal": "hmac", "rack": "omit"}
     assert manifest.failed_logins == 0
+    assert manifest.settings == {"process.roles": "[broker]"}
     assert manifest.reconciliation == Reconciliation(12, None, None, None)
     assert manifest.subscriptions == (Subscription("all", 5000, ("*",), {"client_id": "a.*"}),)
     assert manifest.alive_at == datetime(2026, 11, 20, 13, 59, 51, 500_000, tzinfo=UTC)

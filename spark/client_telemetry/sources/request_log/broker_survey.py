@@ -179,7 +179,8 @@ class _Time(NamedTuple):
 
 @dataclass
 class ServerSource:
-    """What the server lines with one label in one file say. `events`: starts, stops and releases; `counted`: all, by kind.
+    """What the server lines with one label in one file say. `events`: starts, stops, releases and settings; `counted`: all,
+    by kind.
     `first`, `last`: time range in nanoseconds.
     """
 
@@ -196,7 +197,7 @@ class ServerSource:
         self.first, self.last = min(self.first, event.nanos), max(self.last, event.nanos)
         if event.node_id is not None:
             self.node_ids[event.node_id] += 1
-        if event.kind in ("starting", "started", "stopping", "release"):
+        if event.kind in ("starting", "started", "stopping", "release", "settings"):
             self.events.append(event._replace(label=""))
 
 
@@ -757,7 +758,7 @@ class _EndpointOwners:
     ) -> SurveyedBroker:
         of_clients = [e for e in endpoints if not self._seen[e].is_controller]
         evidence = [self._seen[e] for e in endpoints]
-        events = sorted({event for source in sources for event in source.events})
+        events = sorted({event for source in sources for event in source.events}, key=_in_order)
         of_events = [(events[0].nanos, events[-1].nanos)] if events else []
         times = [(s.first, s.last) for s in evidence] + of_events
         times = times or [(source.first, source.last) for source in sources]
@@ -777,6 +778,11 @@ class _EndpointOwners:
             list(sources),
             logs,
         )
+
+
+def _in_order(event: ServerEvent) -> tuple[int, str, str]:
+    """Of lines of one time; the node id may be missing in one of them."""
+    return event.nanos, event.kind, repr(event)
 
 
 def _broker_of(

@@ -612,6 +612,8 @@ class _Incarnation:
             fields["api_versions"] = incarnation.api_versions
         if incarnation.features:
             fields["finalized_features"] = incarnation.features[0][1]
+        if incarnation.settings is not None:
+            fields["settings"] = incarnation.settings
         self._dump = DumpWriter(
             root,
             cluster_id,

@@ -9,6 +9,7 @@ connection continues, and the numbers of new connections, which begin at 0 with 
 listener (SocketServer: Acceptor and Processor), are lower than before. The server log says it outright.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -22,6 +23,9 @@ ApiRanges = tuple[tuple[int, int, int], ...]
 
 SILENCE_NANOS = 10**9
 """A restarting broker answers nothing for longer than that: its JVM alone takes that long."""
+
+_START_NANOS = 60 * 10**9
+"""Within that time a process prints the lines of its start that stand before its settings or after them."""
 
 _FORGOTTEN_AFTER_NANOS = 3600 * 10**9
 _CONNECTIONS_IN_MEMORY = 200_000
@@ -49,8 +53,8 @@ def own_ranges(offered: Iterable[Sequence[int]]) -> ApiRanges:
 class BrokerIncarnation(NamedTuple):
     """A broker incarnation. `since`: in nanoseconds; the first one begins with the log unless the server log has its
     start. `api_versions`: the last answer, None if none was seen. `features`: what was finalized from when on (ns).
-    `candidates`: releases that explain the answers. `release`: according to the server log; `is_start`: it has the
-    start of the process.
+    `candidates`: releases that explain the answers. `release`, `settings`: according to the server log, None = it does
+    not say (broker_settings.py); `is_start`: it has the start of the process.
     """
 
     since: int
@@ -59,6 +63,7 @@ class BrokerIncarnation(NamedTuple):
     candidates: tuple[str, ...] | None
     release: str | None = None
     is_start: bool = False
+    settings: dict[str, str] | None = None
 
 
 @dataclass
@@ -176,7 +181,9 @@ def incarnations(
         if first_line in cuts and is_silent:
             cuts.remove(first_line)  # the process began before its first line
     begin = min(
-        [s.first for s in segments[:1]] + [e.nanos for e in events if e.kind != "release"][:1], default=first
+        [s.first for s in segments[:1]]
+        + [e.nanos for e in events if e.kind not in ("release", "settings")][:1],
+        default=first,
     )
     sinces = sorted({*cuts, *starts})
     if not sinces or begin < sinces[0]:
@@ -184,6 +191,7 @@ def incarnations(
             sinces.insert(0, segments[0].first)
         elif not sinces:
             sinces = [begin]
+    settings = _settings(events, sinces, starts)
     result: list[BrokerIncarnation] = []
     for since, until in zip(sinces, [*sinces[1:], None], strict=True):
         within = _offers_between(offers, since, until)
@@ -195,7 +203,9 @@ def incarnations(
             if e.kind == "release" and e.nanos >= from_ and (until is None or e.nanos < until)
         ]
         release = releases[-1] if releases else None
-        incarnation = _incarnation(since, within, release)._replace(is_start=is_start)
+        incarnation = _incarnation(since, within, release)._replace(
+            is_start=is_start, settings=settings.get(since)
+        )
         if (
             release is None
             and result
@@ -205,6 +215,25 @@ def incarnations(
             incarnation = incarnation._replace(release=result[-1].release)
         result.append(incarnation)
     return result
+
+
+def _settings(
+    events: Sequence[ServerEvent], sinces: Sequence[int], starts: Sequence[int]
+) -> dict[int, dict[str, str]]:
+    """The settings that each process printed, by when it began. Most releases print them before the line with which a
+    process begins here, some again after it.
+    """
+    settings: dict[int, dict[str, str]] = {}
+    for event in events:
+        if event.kind != "settings":
+            continue
+        place = bisect_right(sinces, event.nanos)
+        before, after = sinces[max(0, place - 1)], sinces[place : place + 1]
+        is_next = event.nanos < before or event.nanos - before > _START_NANOS
+        if after and is_next and after[0] in starts and after[0] - event.nanos <= _START_NANOS:
+            before = after[0]
+        settings[before] = dict(event.settings)
+    return settings
 
 
 def _end_of_previous(events: Sequence[ServerEvent], since: int) -> int:

@@ -50,6 +50,7 @@ class OpenIncarnation:
     dump: dict[str, Any]
     watch: dict[str, Any]
     failed_logins: list[list[int]] = field(default_factory=list)
+    settings: dict[str, str] | None = None
 
     @staticmethod
     def of(
@@ -84,6 +85,7 @@ class OpenIncarnation:
             dump.since(begin)._asdict(),
             watch,
             [[hour, count] for hour, count in sorted(failed_logins.items()) if hour >= begin],
+            incarnation.settings,
         )
 
     def known(self) -> dict[Endpoint, tuple[int, str]]:
@@ -130,7 +132,9 @@ class OpenIncarnation:
             if not features or features[-1][1] != levels:
                 features.append((since, levels))
         incarnation = incarnation._replace(
-            features=tuple(features), release=incarnation.release or self.release
+            features=tuple(features),
+            release=incarnation.release or self.release,
+            settings=self.settings if incarnation.settings is None else incarnation.settings,
         )
         if incarnation.api_versions is not None:
             return incarnation

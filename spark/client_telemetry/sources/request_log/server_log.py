@@ -1,12 +1,12 @@
 """What else a broker's own log contains (server.log, or kafkaServer.out): starts, stops and the release, refused
-requests, failed logins, finalized features. The request log has no starts and stops. This is the only reader of such
-lines; how events are used is up to the caller.
+requests, failed logins, finalized features, settings. The request log has no starts and stops. This is the only reader
+of such lines; how events are used is up to the caller.
 
 Wording of brokers from 2.x to 4.4. Starts and stops: Log4jController (the first line of every process), KafkaServer
 (ZooKeeper), BrokerServer, ControllerServer and KafkaRaftServer (KRaft), LoggingSignalHandler; the release:
 AppInfoParser; features: FeaturesPublisher. Refusals: kafka.network.Processor, two ERROR lines each, of which "Exception
 while processing request from" is always present (Processor.processException); the exception is in the lines that
-follow. Logins: Selector.pollSelectionKeys.
+follow. Logins: Selector.pollSelectionKeys. Settings: broker_settings.py.
 """
 
 import re
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from client_telemetry.compatibility import apis
+from client_telemetry.sources.request_log.broker_settings import HEADER, SettingsBlock
 from client_telemetry.sources.request_log.log_line import Line
 
 Kind = Literal[
@@ -24,6 +25,7 @@ Kind = Literal[
     "stopping",
     "release",
     "features",
+    "settings",
     "refused",
     "login_failed",
     "named",
@@ -35,7 +37,7 @@ class ServerEvent(NamedTuple):
     process writes each once), for `release` its number, for `features` the finalized levels as in `feature_levels`,
     for `login_failed` the broker's words, otherwise empty. `connection_id`: of refusals and failed logins; empty in
     releases that do not log it. `address`: of failed logins, numeric. `api`: key and version of a refused request,
-    if the exception names them. `label`: of the line.
+    if the exception names them. `label`: of the line. `settings`: of a `settings` event, sorted by name.
     """
 
     nanos: int
@@ -46,6 +48,7 @@ class ServerEvent(NamedTuple):
     address: str = ""
     api: tuple[int, int] | None = None
     label: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 _CLASSES = {
@@ -55,6 +58,7 @@ _CLASSES = {
         "kafka.server.BrokerServer",
         "kafka.server.ControllerServer",
         "kafka.server.KafkaRaftServer",
+        "kafka.server.KafkaConfig",
         "kafka.utils.Log4jControllerRegistration$",
         "org.apache.kafka.common.utils.AppInfoParser",
         "org.apache.kafka.common.utils.LoggingSignalHandler",
@@ -70,7 +74,7 @@ _NAME = "|".join(re.escape(name) for name in sorted(_CLASSES, reverse=True))
 _WORDS = (
     r"Registered kafka:type=kafka\.Log4jController MBean|Terminating process due to signal|Kafka version ?: \d"
     r"|Exception while processing request from |Failed (?:re-)?authentication with |Unexpected error from /\S+ \(channelId"
-    r"|Kafka Server started|Transition from SHUTDOWN to STARTING|to SHUTTING_DOWN|finalizedFeatures=\{"
+    r"|Kafka Server started|Transition from SHUTDOWN to STARTING|to SHUTTING_DOWN|finalizedFeatures=\{|KafkaConfig values:"
 )
 """Messages that can be told without their logger."""
 
@@ -163,13 +167,22 @@ class ServerLines:
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[ServerEvent, int]] = {}
+        self._blocks: dict[str, SettingsBlock] = {}
         self.unread = UnreadLines()
 
     def is_notable(self, line: bytes) -> bool:
-        return bool(self._waiting) or _NOTABLE.search(line) is not None
+        return bool(self._waiting or self._blocks) or _NOTABLE.search(line) is not None
 
     def read(self, line: Line) -> Iterator[ServerEvent]:
         """`line`: without a time if it continues the one before, like those of an exception."""
+        label = self._open_block(line)
+        if label is not None:
+            if self._blocks[label].add(line.message):
+                return
+            yield from self._settings(label)
+        if HEADER in line.message:
+            yield from self._settings_begin(line)
+            return
         head, *thrown = line.message.split("\n")
         if line.label in self._waiting:
             yield from self._exception(line.label, head, is_new=line.nanos is not None)
@@ -177,7 +190,7 @@ class ServerLines:
         text = canonical(head, line.logger)
         if line.nanos is None or text is None:
             if words is not None and (line.nanos is not None or line.problem):
-                self.unread = UnreadLines(self.unread.number + 1, self.unread.example or head[:200])
+                self._not_read(line)
             return
         event = _event(text, line.nanos)
         if event is None:
@@ -194,8 +207,36 @@ class ServerLines:
                 yield from self._exception(line.label, following, is_new=False)
 
     def end(self) -> Iterator[ServerEvent]:
+        for label in list(self._blocks):
+            yield from self._settings(label)
         for label in list(self._waiting):
             yield from self._give_up(label)
+
+    def _open_block(self, line: Line) -> str | None:
+        """The label of the block that a line continues or ends; some shippers' labels show only before the log's own time."""
+        if line.label in self._blocks:
+            return line.label
+        is_only = not line.label and len(self._blocks) == 1 and "\t" in line.message
+        return next(iter(self._blocks)) if is_only else None
+
+    def _settings_begin(self, line: Line) -> Iterator[ServerEvent]:
+        """A layout without a line for each setting has them all in this one."""
+        if line.nanos is None:
+            self._not_read(line)
+            return
+        block = self._blocks[line.label] = SettingsBlock(line.nanos)
+        if not block.add(line.message.partition(HEADER)[2]):
+            yield from self._settings(line.label)
+
+    def _settings(self, label: str) -> Iterator[ServerEvent]:
+        block = self._blocks.pop(label)
+        if block.is_of_broker:
+            settings = tuple(sorted(block.settings.items()))
+            yield ServerEvent(block.nanos, "settings", block.node_id, label=label, settings=settings)
+
+    def _not_read(self, line: Line) -> None:
+        head = line.message.partition("\n")[0]
+        self.unread = UnreadLines(self.unread.number + 1, self.unread.example or head[:200])
 
     def _exception(self, label: str, text: str, is_new: bool) -> Iterator[ServerEvent]:
         event, left = self._waiting[label]

@@ -89,7 +89,7 @@ LAYOUTS: dict[str, Callable[[Record, str], str]] = {
 
 
 def _lines(record: Record, layout: str, time: str) -> list[str]:
-    return [LAYOUTS[layout](record, TIMES[time](record.at)), *record.thrown]
+    return [*LAYOUTS[layout](record, TIMES[time](record.at)).split("\n"), *record.thrown]
 
 
 def _zulu(record: Record) -> str:
@@ -248,6 +248,42 @@ def test_the_same_numbers_in_every_wrapping_layout_time_and_compression(tmp_path
         path.write_bytes(COMPRESSIONS[compression](WRAPPINGS[wrapping](layout, time).encode()))
         case = (wrapping, layout, time, compression)
         assert (case, numbers(path, tmp_path / str(number))) == (case, expected)
+
+
+SETTINGS = (DATA.parent / "server_log/settings_3.9.1.txt").read_text()
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_settings_are_read_in_every_wrapping_and_layout(tmp_path, monkeypatch, wrapping, layout):
+    printed = Record(
+        RECORDS[0].at, "INFO", f"KafkaConfig values: \n{SETTINGS}", "kafka.server.KafkaConfig", ()
+    )
+    monkeypatch.setitem(globals(), "RECORDS", [RECORDS[0], printed, *RECORDS[1:]])
+    path = tmp_path / "kafka.log"
+    path.write_text(WRAPPINGS[wrapping](layout, "ISO8601"))
+    seen = survey(find_logs([str(path)]), year=YEAR)
+    (broker,) = seen.brokers
+    (incarnation,) = broker.incarnations
+    assert broker.broker_id == 1 and incarnation.release == "3.9.1"
+    assert incarnation.settings == {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "delegation.token.master.key": "[set]",
+        "delegation.token.secret.key": "null",
+        "inter.broker.protocol.version": "3.9-IV0",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,"
+        "OAUTH:SASL_PLAINTEXT,TLS:SSL",
+        "listeners": "PLAINTEXT,SASL,OAUTH,TLS,CONTROLLER",
+        "log.message.timestamp.difference.max.ms": "9223372036854775807",
+        "log.segment.bytes": "1073741824",
+        "process.roles": "[broker, controller]",
+        "sasl.enabled.mechanisms": "[GSSAPI]",
+        "sasl.oauthbearer.expected.audience": "null",
+        "sasl.oauthbearer.expected.issuer": "null",
+        "sasl.oauthbearer.jwks.endpoint.url": "null",
+        "sasl.oauthbearer.token.endpoint.url": "null",
+        "zookeeper.connect": "null",
+    }
 
 
 def test_the_table_of_the_docs_names_each_wrapping_that_is_tested():
