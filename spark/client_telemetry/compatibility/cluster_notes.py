@@ -2,12 +2,14 @@
 skip, metrics that give false alarms, and what prevents a rollback.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility import releases
+from client_telemetry.compatibility import broker_settings, releases
+from client_telemetry.compatibility.broker_settings import BrokerSetup, UnreadableSetting
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
+from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES
 
 FILE = "cluster_notes.csv"
 COLUMNS = (
@@ -17,6 +19,8 @@ COLUMNS = (
     "until",
     "from_until",
     "weight",
+    "setting",
+    "weight_if_set",
     "affected",
     "what",
     "how_to_detect",
@@ -27,6 +31,7 @@ CHANGES = (UPGRADE, ROLLBACK, ROLLBACK_TO_ANOTHER_LINE)
 """What a note is about. "To another line": from 4.0.x to anything but 4.0.x."""
 WEIGHTS = (
     "blocks",
+    "may_block",
     "skip_release",
     "breaks",
     "may_break",
@@ -39,6 +44,16 @@ WEIGHTS = (
 """Most urgent first."""
 
 
+class Applies(NamedTuple):
+    """Whether a note applies to a cluster: YES, NO or CONDITION_UNKNOWN. `broker_ids`: the brokers that show it; of NO all.
+    `subject`: what shows it, such as the setting; empty unless YES.
+    """
+
+    answer: str
+    broker_ids: tuple[int, ...] = ()
+    subject: str = ""
+
+
 class ClusterNote(NamedTuple):
     note_id: str
     change: str
@@ -49,6 +64,11 @@ class ClusterNote(NamedTuple):
     from_until: str
     """Newest release to upgrade from, or to roll back to, exact; empty: any."""
     weight: str
+    setting: str
+    """Condition on the brokers' settings (broker_settings.py), without which the note does not apply; empty: settings do not
+    show whether it applies."""
+    weight_if_set: str
+    """The weight where a broker is known to meet the condition."""
     affected: str
     what: str
     how_to_detect: str
@@ -59,6 +79,17 @@ class ClusterNote(NamedTuple):
         return releases.parse(self.since) <= number and (
             not self.until or number <= releases.parse(self.until)
         )
+
+    def applies(self, setups: Mapping[int, BrokerSetup]) -> Applies:
+        """`setups`: by broker id, all brokers of the cluster. One that meets the condition is enough; NO takes all."""
+        if not self.setting or not setups:
+            return Applies(CONDITION_UNKNOWN)
+        condition = broker_settings.parse(self.setting)
+        answers = {broker_id: condition.met(setup) for broker_id, setup in sorted(setups.items())}
+        meeting = tuple(broker_id for broker_id, answer in answers.items() if answer == YES)
+        if meeting:
+            return Applies(YES, meeting, condition.subject(setups[meeting[0]]))
+        return Applies(NO, tuple(answers)) if set(answers.values()) == {NO} else Applies(CONDITION_UNKNOWN)
 
     def concerns_older(self, release: str) -> bool:
         """Whether the note applies to the older release of the pair."""
@@ -77,14 +108,26 @@ def known() -> tuple[ClusterNote, ...]:
             raise DamagedKnowledge(FILE, line, str(error)) from error
         if note.change not in CHANGES:
             raise DamagedKnowledge(FILE, line, f"change {note.change!r} is none of {', '.join(CHANGES)}")
-        if note.weight not in WEIGHTS:
-            raise DamagedKnowledge(FILE, line, f"weight {note.weight!r} is none of {', '.join(WEIGHTS)}")
+        for weight in (note.weight, note.weight_if_set or note.weight):
+            if weight not in WEIGHTS:
+                raise DamagedKnowledge(FILE, line, f"weight {weight!r} is none of {', '.join(WEIGHTS)}")
+        _check_setting(note, line)
         if not (note.affected and note.what and note.source):
             raise DamagedKnowledge(FILE, line, "affected, what and source are required")
         if any(earlier.note_id == note.note_id for earlier in notes):
             raise DamagedKnowledge(FILE, line, f"note {note.note_id} occurs twice")
         notes.append(note)
     return tuple(notes)
+
+
+def _check_setting(note: ClusterNote, line: int) -> None:
+    if bool(note.setting) != bool(note.weight_if_set):
+        raise DamagedKnowledge(FILE, line, "setting and weight_if_set come together")
+    try:
+        if note.setting:
+            broker_settings.parse(note.setting)
+    except UnreadableSetting as error:
+        raise DamagedKnowledge(FILE, line, str(error)) from error
 
 
 def for_upgrade(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:

@@ -35,9 +35,13 @@ def decide(
 
 def decide_by_report(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple[int, str]:
     """`decide` for a `report.json`. An application counts if any of its clients has such a verdict; reports from before
-    there were applications are counted in clients. CANNOT_TELL instead of GO if the evidence is `incomplete`. Raises
-    LookupError or TypeError if it is not a report.
+    there were applications are counted in clients. NO_GO if the setup of the brokers has `blockers`, CANNOT_TELL instead of GO
+    if the evidence is `incomplete`. Raises LookupError or TypeError if it is not a report.
     """
+    blockers = [note["subject"] for note in report.get("blockers") or ()]
+    if blockers:
+        names = ", ".join(dict.fromkeys(blockers))
+        return NO_GO, f"no-go: {_counted(len(blockers), 'blocker')} in the setup of the brokers: {names}"
     code, sentence = _decide_by_verdicts(report, fail_on)
     if code == GO and report.get("incomplete"):
         return CANNOT_TELL, f"cannot tell: {report['incomplete']}"

@@ -50,3 +50,13 @@ def test_a_word_that_is_no_verdict_is_refused(capsys):
         command_line.main(["--from=3.9.1", "--to=4.0.0", "--input=x", "--output=y", "--fail-on=brakes"])
     assert ended.value.code == 2
     assert "'brakes' is not a list of verdicts: use breaks" in capsys.readouterr().err
+
+
+def test_a_blocker_of_the_brokers_is_a_no_go_whatever_the_clients():
+    report = {"clients": [{"verdict": "safe"}], "applications": [{"clients": [0]}]}
+    assert decide_by_report(report, ["breaks"])[0] == 0
+    blocked = {**report, "blockers": [{"subject": "ZooKeeper mode"}, {"subject": "log.segment.bytes"}]}
+    assert decide_by_report(blocked, ["breaks"]) == (
+        3,
+        "no-go: 2 blockers in the setup of the brokers: ZooKeeper mode, log.segment.bytes",
+    )

@@ -103,6 +103,7 @@ def build_report(
 
     Raises ClientCountDiffers, and what `client_verdicts` raises."""
     asked = asked_question(question, cluster_name)
+    brokers = list(broker_rows)
     profiles = client_profiles(profile_rows, use_rows, asked.evidence_until, asked.from_release, hosts)
     clients = client_verdicts(verdict_rows, finding_rows, asked.evidence_from, asked.evidence_until, profiles)
     if len(clients) != asked.clients:
@@ -112,7 +113,7 @@ def build_report(
         )
     programs = applications(clients, asked.evidence_from, asked.evidence_until)
     counted = counts(programs)
-    seen = coverage(asked.first_dt, asked.last_dt, asked.evidence_until, coverage_rows, broker_rows)
+    seen = coverage(asked.first_dt, asked.last_dt, asked.evidence_until, coverage_rows, brokers)
     last_evidence = asked.evidence_until or max((client.last_seen_at for client in clients), default=None)
     triggers = [each.trigger for each in programs if each.outcome == "breaks_latent"]
     releases = (asked.from_release, asked.to_release)
@@ -147,6 +148,11 @@ def build_report(
     incomplete = DEPRECATED_ONLY if deprecated_only else None
     if incomplete:
         phrases = (*phrases, Phrase(f" Incomplete: {incomplete}."))
+    setups = release_notes.broker_setups(brokers, asked.from_release, asked.evidence_until)
+    cluster_notes = release_notes.notes(*releases, setups)
+    blockers = release_notes.blockers(cluster_notes)
+    if blockers:
+        phrases = (Phrase(f"{release_notes.blockers_sentence(blockers)} "), *phrases)
     to_make = changes(programs)
     compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)
     return UpgradeReport(
@@ -178,8 +184,10 @@ def build_report(
         two_steps=two_steps,
         mixed_window=None if two_steps else mixed_and_rollback.mixed_window(programs, *releases),
         way_back=None if back or two_steps else mixed_and_rollback.rollback(programs, asked.from_release),
-        cluster_notes=release_notes.notes(*releases),
-        way_back_notes=() if two_steps else release_notes.rollback_notes(*releases),
+        blockers=blockers,
+        cluster_notes=cluster_notes,
+        notes_ruled_out=release_notes.not_applying(*releases, setups),
+        way_back_notes=() if two_steps else release_notes.rollback_notes(*releases, setups),
         skipped_releases=release_notes.skipped_releases(*releases),
         false_alarms=release_notes.false_alarms(*releases),
         quality_warnings=quality_warnings(warnings),

@@ -384,6 +384,12 @@ class ClusterNote:
     what: str
     how_to_detect: str
     source: str
+    applies: str
+    """yes: the setup of a broker shows it; no: that of all brokers rules it out; otherwise unknown."""
+    broker_ids: tuple[int, ...]
+    """Brokers that show whether it applies."""
+    subject: str
+    """What shows that it applies, such as the name of a setting; empty otherwise."""
 
 
 @dataclass(frozen=True)
@@ -526,7 +532,11 @@ class UpgradeReport:
     """Null where it takes two upgrades."""
     way_back: Outlook | None
     """Null where it takes two upgrades, or where the question is itself about a rollback."""
+    blockers: tuple[ClusterNote, ...]
+    """Those of `cluster_notes` that are known to stop the change."""
     cluster_notes: tuple[ClusterNote, ...]
+    notes_ruled_out: tuple[ClusterNote, ...]
+    """Notes of the pair of releases that do not apply, as the setup of all brokers shows."""
     way_back_notes: tuple[ClusterNote, ...]
     skipped_releases: tuple[SkippedRelease, ...]
     false_alarms: tuple[FalseAlarm, ...]

@@ -38,7 +38,7 @@ from client_telemetry.reports.upgrade.model import (
 )
 from client_telemetry.reports.upgrade.sections import needs_work
 from client_telemetry.reports.upgrade.ticket import mail
-from client_telemetry.reports.wording import period
+from client_telemetry.reports.wording import brokers, period
 
 LISTED = 200
 """Longest list of applications with a row for each; a longer one is grouped. Those that break have a row each always."""
@@ -310,6 +310,7 @@ def _of_owner(applications: list[Application], owner: str | None) -> list[Applic
 def _template() -> Template:
     filters: dict[str, object] = {
         "in_words": in_words,
+        "brokers_in_words": brokers,
         "software": wording.software,
         "happens": wording.happens,
         "verdict_words": wording.verdict_words,

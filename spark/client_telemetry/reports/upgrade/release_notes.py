@@ -1,11 +1,19 @@
 """What the knowledge base says of a pair of releases beside its clients, as a report tells it."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
 from client_telemetry.compatibility import apis, cluster_notes, served, targets
+from client_telemetry.compatibility.broker_settings import BrokerSetup
 from client_telemetry.compatibility.releases import is_rollback
+from client_telemetry.compatibility.verdict import NO, YES
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import ClusterNote, FalseAlarm, SkippedRelease
+from client_telemetry.tables.rows import BrokerRow
 
 WEIGHTS = {
     "blocks": "blocker",
+    "may_block": "may block",
     "skip_release": "skip",
     "breaks": "breaks",
     "may_break": "may break",
@@ -18,16 +26,61 @@ WEIGHTS = {
 """The weights of cluster_notes.csv in a reader's words."""
 
 
-def notes(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
-    """Of the change that was asked about, most urgent first."""
-    return tuple(map(_note, cluster_notes.for_upgrade(from_release, to_release)))
+Setups = Mapping[int, BrokerSetup]
+"""By broker id."""
 
 
-def rollback_notes(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
+def broker_setups(
+    rows: Iterable[BrokerRow], from_release: str, until: datetime | None = None
+) -> dict[int, BrokerSetup]:
+    """How each broker of the cluster is set up on the from-release: nothing is known of one that was not seen to run it before
+    `until`, or whose last start was not seen. `rows`: of the table `brokers`.
+    """
+    latest: dict[int, BrokerRow | None] = {}
+    for row in sorted(rows, key=lambda row: (row["dt"], str(row["started_at"]))):
+        in_time = until is None or row["started_at"] is None or row["started_at"] < until
+        runs_it = from_release in (row["releases"] or ()) and in_time
+        latest[row["broker_id"]] = row if runs_it else latest.get(row["broker_id"])
+    return {
+        broker_id: BrokerSetup(row.get("settings"), row.get("finalized_features")) if row else BrokerSetup()
+        for broker_id, row in sorted(latest.items())
+    }
+
+
+def notes(from_release: str, to_release: str, setups: Setups) -> tuple[ClusterNote, ...]:
+    """Of the change that was asked about, most urgent first, without those that are known not to apply."""
+    return _applying(cluster_notes.for_upgrade(from_release, to_release), setups)
+
+
+def rollback_notes(from_release: str, to_release: str, setups: Setups) -> tuple[ClusterNote, ...]:
     """After an upgrade; for a question about a rollback `notes` has them."""
     if is_rollback(from_release, to_release):
         return ()
-    return tuple(map(_note, cluster_notes.for_rollback(from_release, to_release)))
+    return _applying(cluster_notes.for_rollback(from_release, to_release), setups)
+
+
+def not_applying(from_release: str, to_release: str, setups: Setups) -> tuple[ClusterNote, ...]:
+    """The notes that the settings of all brokers rule out."""
+    known = (_note(note, setups) for note in cluster_notes.for_upgrade(from_release, to_release))
+    return tuple(note for note in known if note.applies == NO)
+
+
+def blockers(known: Iterable[ClusterNote]) -> tuple[ClusterNote, ...]:
+    """Those that are known to stop the change."""
+    return tuple(note for note in known if note.weight == "blocks" and note.applies == YES)
+
+
+def blockers_sentence(known: Sequence[ClusterNote]) -> str:
+    """Empty without blockers.
+
+    >>> note = ClusterNote("x", "blocks", "", "", "", "", "yes", (1, 2), "log.segment.bytes")
+    >>> blockers_sentence([note])
+    '1 blocker in the setup of the brokers: log.segment.bytes.'
+    """
+    if not known:
+        return ""
+    subjects = ", ".join(dict.fromkeys(note.subject for note in known))
+    return f"{counted(len(known), 'blocker')} in the setup of the brokers: {subjects}."
 
 
 def skipped_releases(from_release: str, to_release: str) -> tuple[SkippedRelease, ...]:
@@ -44,5 +97,22 @@ def false_alarms(from_release: str, to_release: str) -> tuple[FalseAlarm, ...]:
     return tuple(FalseAlarm(key, apis.name(key), str(versions)) for key, versions in sorted(found.items()))
 
 
-def _note(note: cluster_notes.ClusterNote) -> ClusterNote:
-    return ClusterNote(note.note_id, note.weight, note.affected, note.what, note.how_to_detect, note.source)
+def _applying(known: Iterable[cluster_notes.ClusterNote], setups: Setups) -> tuple[ClusterNote, ...]:
+    applying = [note for note in (_note(note, setups) for note in known) if note.applies != NO]
+    order = list(WEIGHTS)
+    return tuple(sorted(applying, key=lambda note: order.index(note.weight)))
+
+
+def _note(note: cluster_notes.ClusterNote, setups: Setups) -> ClusterNote:
+    applies = note.applies(setups)
+    return ClusterNote(
+        note.note_id,
+        note.weight_if_set if applies.answer == YES else note.weight,
+        note.affected,
+        note.what,
+        note.how_to_detect,
+        note.source,
+        applies.answer,
+        applies.broker_ids,
+        applies.subject,
+    )

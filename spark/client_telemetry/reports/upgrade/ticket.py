@@ -42,7 +42,7 @@ from client_telemetry.reports.upgrade.ticket_sections import (
     outcome_cells,
     the_change_itself,
 )
-from client_telemetry.reports.wording import minute, number
+from client_telemetry.reports.wording import brokers, minute, number
 
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
 UNJUDGED = ("Owner", "Application", "Software", "What is not known, and what would settle it", "Seen")
@@ -111,6 +111,7 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
         "",
         "Times are in UTC.",
         "",
+        *_blockers(report),
         *_changes(report.changes, most),
         *comparison(report),
         *_owner_table(report, most),
@@ -122,6 +123,16 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
     lines += ["## Not assessed", "", *bullets(report.not_assessed), ""]
     lines += ["## Method", "", *bullets(_method(report)), ""]
     return "\n".join(lines)
+
+
+def _blockers(report: UpgradeReport) -> list[str]:
+    if not report.blockers:
+        return []
+    lines = bullets(
+        f"{note.what} ({note.subject} on {brokers(note.broker_ids)}.) Source: {note.source}."
+        for note in report.blockers
+    )
+    return ["## Blockers", "", *lines, ""]
 
 
 def _report_section(section: Section, most: int) -> list[str]:

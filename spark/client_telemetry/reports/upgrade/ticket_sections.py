@@ -18,7 +18,7 @@ from client_telemetry.reports.upgrade.model import (
     UpgradeReport,
 )
 from client_telemetry.reports.upgrade.release_notes import WEIGHTS
-from client_telemetry.reports.wording import number
+from client_telemetry.reports.wording import brokers, number
 
 OUTCOME_COLUMNS = tuple(map(wording.sentence_case, (*OUTCOMES.values(), SAFE_SO_FAR)))
 LISTED = 50
@@ -62,8 +62,15 @@ def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
     lines += bullets(
         f"{WEIGHTS[note.weight].capitalize()}: {note.what} (Affected: {note.affected}.)"
         for note in report.cluster_notes
-        if note.weight != "skip_release"
+        if note.weight != "skip_release" and note not in report.blockers
     )
+    if report.notes_ruled_out:
+        ruled_out = ", ".join(code(note.note_id) for note in report.notes_ruled_out)
+        lines += bullets(
+            [
+                f"Do not apply, as the setup of {brokers(report.notes_ruled_out[0].broker_ids)} shows: {ruled_out}."
+            ]
+        )
     lines += bullets(f"Release to skip: {each.release}. {each.what}" for each in report.skipped_releases)
     if report.false_alarms:
         alarms = ", ".join(f"{each.api_name} {in_words(each.versions)}" for each in report.false_alarms)

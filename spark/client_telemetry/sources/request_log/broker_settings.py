@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from client_telemetry.compatibility.broker_settings import NOT_SET, SET
+
 HEADER = "KafkaConfig values:"
 
 KEPT = frozenset(
@@ -19,7 +21,6 @@ KEPT = frozenset(
         "authorizer.class.name",
         "inter.broker.protocol.version",
         "listener.security.protocol.map",
-        "log.message.timestamp.difference.max.ms",
         "log.segment.bytes",
         "process.roles",
         "sasl.enabled.mechanisms",
@@ -40,7 +41,6 @@ SAYS_WHETHER_SET = frozenset(
 """Settings of which only is kept whether they are set: secrets, and addresses that are nobody's business here."""
 LISTENERS = "listeners"
 """Kept without addresses: the names alone."""
-SET, NOT_SET = "[set]", "null"
 
 _LINE = re.compile(
     r"^(?:[^\t=]{0,200}\t|(?:\s|\\t|#011)*)(?P<key>[a-z][\w.]*) = ?(?P<value>.*)$", re.IGNORECASE

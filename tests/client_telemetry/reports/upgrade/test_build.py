@@ -7,6 +7,8 @@ from client_telemetry.reports.evidence import QualityWarning
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import NO_GUESS, ClientCountDiffers, build_report
 from client_telemetry.reports.upgrade.model import ClientVerdict, Finding, OtherTarget, Question
+from client_telemetry.reports.upgrade.page import report_page
+from client_telemetry.reports.upgrade.ticket import report_ticket
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
@@ -255,3 +257,29 @@ def test_owners_with_as_much_at_stake_come_by_name_and_nobody_last(rows):
     assert [stake.owner for stake in build(rows, given).owners] == ["a", "aa", "b", None]
     given.append(rows.verdict("broken", "degrades", principal="User:x", owner=None))
     assert [stake.owner for stake in build(rows, given).owners] == [None, "a", "aa", "b"]
+
+
+def test_what_the_brokers_print_can_stop_the_upgrade_before_any_client(rows):
+    settings = {"delegation.token.master.key": "[set]", "delegation.token.secret.key": "null"}
+    brokers = [rows.broker(1, settings=settings), rows.broker(2, finalized_features={"metadata.version": 21})]
+    report = build_report(rows.question(0), [], [], [], brokers)
+    assert report.sentence.startswith("1 blocker in the setup of the brokers: delegation.token.master.key. ")
+    assert [(note.note_id, note.broker_ids) for note in report.blockers] == [
+        ("delegation_token_master_key", (1,))
+    ]
+    assert report.notes_ruled_out == ()
+    page = "".join(report_page(report))
+    assert "Blocker: delegation.token.master.key is removed" in page
+    assert "<small>delegation.token.master.key on broker 1 · " in page
+    assert "## Blockers\n\n- delegation.token.master.key is removed" in report_ticket(report)
+
+
+def test_notes_that_cannot_apply_are_said_to_be_ruled_out(rows):
+    brokers = [rows.broker(number, finalized_features={"metadata.version": 21}) for number in (1, 2)]
+    report = build_report(rows.question(0), [], [], [], brokers)
+    assert {note.note_id for note in report.notes_ruled_out} == {
+        "zookeeper_removed",
+        "metadata_version_minimum",
+    }
+    assert "as the setup of brokers 1, 2 shows that they do not apply" in "".join(report_page(report))
+    assert "Do not apply, as the setup of brokers 1, 2 shows" in report_ticket(report)

@@ -57,7 +57,7 @@ ONE_ENTRY = {
 @pytest.mark.parametrize("layout", ONE_ENTRY)
 def test_all_settings_in_one_entry(tmp_path, layout):
     (found,) = settings(tmp_path / "server.log", _log(ONE_ENTRY[layout]))
-    assert found is not None and len(found) == 15
+    assert found is not None and len(found) == 14
     assert found["delegation.token.master.key"] == "[set]" and found["zookeeper.connect"] == "null"
 
 

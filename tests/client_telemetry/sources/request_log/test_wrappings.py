@@ -274,7 +274,6 @@ def test_settings_are_read_in_every_wrapping_and_layout(tmp_path, monkeypatch, w
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,"
         "OAUTH:SASL_PLAINTEXT,TLS:SSL",
         "listeners": "PLAINTEXT,SASL,OAUTH,TLS,CONTROLLER",
-        "log.message.timestamp.difference.max.ms": "9223372036854775807",
         "log.segment.bytes": "1073741824",
         "process.roles": "[broker, controller]",
         "sasl.enabled.mechanisms": "[GSSAPI]",

@@ -1,0 +1,165 @@
+"""Conditions of cluster notes on how the brokers are set up: `delegation.token.master.key set`, `zookeeper mode`.
+
+Alternatives are joined by ` or `, terms of one by ` and `. docs/knowledge-base.md has the terms. A broker prints its settings
+at its start, without those of single listeners (`listener.name.NAME.…`): a SASL or TLS setting that is not set for all listeners
+may be set for one, so it is known not to be set only where no listener uses SASL.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES
+
+SET, NOT_SET = "[set]", "null"
+"""What stands for the value of a secret or an address, and of a setting without a value."""
+_EMPTY = frozenset(("", "[]", NOT_SET))
+_OF_LISTENERS = ("sasl.", "ssl.")
+_METADATA_VERSION = "metadata.version"
+
+
+class UnreadableSetting(ValueError):
+    """Not a valid condition; the message has the term and the reason."""
+
+
+@dataclass(frozen=True)
+class BrokerSetup:
+    """What is known of one broker. `settings`: None = it was not seen to print them. `features`: finalized levels; None =
+    not known.
+    """
+
+    settings: Mapping[str, str] | None = None
+    features: Mapping[str, int] | None = None
+
+    def is_set(self, name: str) -> str:
+        """YES, NO or CONDITION_UNKNOWN."""
+        value = (self.settings or {}).get(name)
+        if value is None:
+            return CONDITION_UNKNOWN
+        if value not in _EMPTY:
+            return YES
+        return NO if not name.startswith(_OF_LISTENERS) or self.uses_sasl() == NO else CONDITION_UNKNOWN
+
+    def uses_sasl(self) -> str:
+        """Whether some listener does."""
+        settings = self.settings or {}
+        names = [name for name in settings.get("listeners", "").upper().split(",") if name]
+        pairs = (
+            pair.upper().partition(":")
+            for pair in settings.get("listener.security.protocol.map", "").split(",")
+        )
+        protocols = {name.strip(): protocol.strip() for name, _, protocol in pairs}
+        if not names or any(name not in protocols for name in names):
+            return CONDITION_UNKNOWN
+        return YES if any(protocols[name].startswith("SASL") for name in names) else NO
+
+    def uses_zookeeper(self) -> str:
+        """Whether the broker keeps its metadata in ZooKeeper. Only KRaft has a finalized metadata.version (KIP-778)."""
+        if _METADATA_VERSION in (self.features or {}):
+            return NO
+        settings = self.settings or {}
+        roles = settings.get("process.roles")
+        if roles is not None and roles not in _EMPTY:
+            return NO
+        return YES if self.is_set("zookeeper.connect") == YES else CONDITION_UNKNOWN
+
+
+def _negated(answer: str) -> str:
+    return {YES: NO, NO: YES}.get(answer, CONDITION_UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Term:
+    """`subject`: what it is about, as a person would look for it."""
+
+    subject: str
+    met: Callable[[BrokerSetup], str] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class SettingCondition:
+    """Alternatives, each with terms that all have to be met."""
+
+    alternatives: tuple[tuple[Term, ...], ...]
+
+    def met(self, setup: BrokerSetup) -> str:
+        return _any([_all([term.met(setup) for term in terms]) for terms in self.alternatives])
+
+    def subject(self, setup: BrokerSetup) -> str:
+        """What meets it on this broker, in words."""
+        subjects = (
+            terms[0].subject for terms in self.alternatives if _all([t.met(setup) for t in terms]) == YES
+        )
+        return next(subjects, "")
+
+
+def _any(answers: list[str]) -> str:
+    return YES if YES in answers else CONDITION_UNKNOWN if CONDITION_UNKNOWN in answers else NO
+
+
+def _all(answers: list[str]) -> str:
+    return NO if NO in answers else CONDITION_UNKNOWN if CONDITION_UNKNOWN in answers else YES
+
+
+@cache
+def parse(text: str) -> SettingCondition:
+    """Raises UnreadableSetting."""
+    return SettingCondition(
+        tuple(tuple(_term(part.strip()) for part in one.split(" and ")) for one in text.split(" or "))
+    )
+
+
+def _term(text: str) -> Term:
+    if text == "zookeeper mode":
+        return Term("ZooKeeper mode", BrokerSetup.uses_zookeeper)
+    if text == "kraft mode":
+        return Term("KRaft mode", lambda setup: _negated(setup.uses_zookeeper()))
+    if text == "some sasl listener":
+        return Term("listeners with SASL", BrokerSetup.uses_sasl)
+    if match := re.fullmatch(r"feature ([a-z.]+) below (\d+)", text):
+        return _below_level(match[1], int(match[2]))
+    if match := re.fullmatch(r"([a-z.]+) (not )?set", text):
+        name, negated = match[1], match[2]
+        return Term(name, lambda s: _negated(s.is_set(name)) if negated else s.is_set(name))
+    if match := re.fullmatch(r"([a-z.]+) below ([\d.]+)", text):
+        return _below(match[1], match[2])
+    if match := re.fullmatch(r"([a-z.]+) is (\S+)", text):
+        return _equal(match[1], match[2])
+    raise UnreadableSetting(
+        f"{text!r} is not a term; terms are: SETTING set, SETTING not set, SETTING is VALUE, SETTING below NUMBER, "
+        "feature NAME below LEVEL, zookeeper mode, kraft mode, some sasl listener"
+    )
+
+
+def _below_level(feature: str, level: int) -> Term:
+    def met(setup: BrokerSetup) -> str:
+        finalized = (setup.features or {}).get(feature)
+        return CONDITION_UNKNOWN if finalized is None else YES if finalized < level else NO
+
+    return Term(feature, met)
+
+
+def _below(name: str, bound: str) -> Term:
+    def met(setup: BrokerSetup) -> str:
+        number = _numbers((setup.settings or {}).get(name, ""))
+        return CONDITION_UNKNOWN if not number else YES if number < _numbers(bound) else NO
+
+    return Term(name, met)
+
+
+def _equal(name: str, wanted: str) -> Term:
+    def met(setup: BrokerSetup) -> str:
+        value = (setup.settings or {}).get(name)
+        return CONDITION_UNKNOWN if value is None else YES if value == wanted else NO
+
+    return Term(name, met)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """
+    >>> _numbers("2.0-IV1"), _numbers("1048576"), _numbers("null")
+    ((2, 0), (1048576,), ())
+    """
+    match = re.match(r"\d+(?:\.\d+)*", text)
+    return tuple(map(int, match[0].split("."))) if match else ()
