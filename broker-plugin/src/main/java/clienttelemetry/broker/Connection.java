@@ -3,15 +3,22 @@ package clienttelemetry.broker;
 /** A connection as far as the log tells of it. Guarded by its own monitor. */
 final class Connection {
     final ClientConnection client = new ClientConnection();
-    final ClientUse use = new ClientUse();
+    /** Since the start, or since it was summed up. */
+    ClientUse use = new ClientUse();
     final long openedNanos;
+    /** By the clock that never steps, when the log told of it first. */
+    final long openedTicks;
     /** A client of a broker itself, or another one that is left out. */
     boolean isOfBroker;
     /** Not told yet: it is one of many of its address, and told of alone only if it lasts. */
     boolean isHeldBack;
+    /** It was held back until it closed, and is counted in a sum. */
+    volatile boolean isSummedUp;
+    /** The registry has let go of it. */
+    boolean isForgotten;
     long lastRequestNanos;
     /** By the clock that never steps. */
-    long lastSeenTicks;
+    volatile long lastSeenTicks;
     /** Null while it is open, as far as is known. */
     Long closedNanos;
     boolean hasNewRequests;
@@ -21,6 +28,7 @@ final class Connection {
     Connection(String id, long openedNanos, long ticks) {
         client.connectionId(id);
         this.openedNanos = openedNanos;
+        openedTicks = ticks;
         lastSeenTicks = ticks;
     }
 

@@ -34,10 +34,13 @@ import org.slf4j.LoggerFactory;
 final class ConnectionRegistry {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionRegistry.class);
     private static final int MAX_ACCEPTED = 10_000;
-    /** Connections that are told of one by one as they open, between two snapshots: of one address, and in all. */
     /** After which a connection of a storm is told of alone. */
-    private static final long LASTING_NANOS = 2_000_000_000L;
-    private static final int TOLD_AT_ONCE = 5_000;
+    private static final long LASTING_NANOS = 1_200_000_000L;
+    /** After which a connection of a storm that closed is summed up: most requests that it left behind are logged by then. */
+    private static final long SETTLED_NANOS = 300_000_000L;
+    /** Lasting connections of a storm, with each call of {@link #tellStorms}. */
+    private static final int TOLD_AT_ONCE = 2_500;
+    /** Connections that are told of one by one as they open, between two snapshots: of one address, and in all. */
     private static final int TOLD_OF_ADDRESS = 1000;
     private static final int TOLD_IN_ALL = 10_000;
     /** A request that the client did not wait for is logged after the line that tells of its closed connection. */
@@ -160,13 +163,23 @@ final class ConnectionRegistry {
                 return;
             }
         }
+        if (!count(connection, line, nanos)) {
+            request(line, nanos);
+        }
+    }
+
+    /** Gives false where the connection was forgotten in this moment. */
+    private boolean count(Connection connection, RequestLogLine line, long nanos) {
         DumpRecord refused = null;
         DumpRecord opened = null;
         DumpRecord closedLate = null;
         synchronized (connection) {
+            if (connection.isForgotten) {
+                return false;
+            }
             connection.lastSeenTicks = ticks.getAsLong();
             if (connection.isOfBroker) {
-                return;
+                return true;
             }
             boolean isFirst = !connection.use.hasRequests();
             int before = connection.use.heapBytes();
@@ -175,14 +188,14 @@ final class ConnectionRegistry {
                 account(connection);
             }
             if (connection.isOfBroker) {
-                return;
+                return true;
             }
             if (line.apiKey == GET_TELEMETRY_SUBSCRIPTIONS) {
                 subscribed(line);
             } else if (line.apiKey == PUSH_TELEMETRY) {
                 refused = RefusedPush.of(line, connection.client, nanos, identifiers);
             }
-            if (isFirst) {
+            if (isFirst && connection.closedNanos == null) {
                 connection.isHeldBack |= isOneOfMany(connection.client.clientAddress);
                 if (!connection.isHeldBack) {
                     opened = connection.event(ConnectionEvent.Kind.OPENED, Math.max(nanos, connection.openedNanos), identifiers);
@@ -195,6 +208,7 @@ final class ConnectionRegistry {
         hand(opened);
         hand(refused);
         hand(closedLate);
+        return true;
     }
 
     private void hand(DumpRecord record) {
@@ -252,6 +266,7 @@ final class ConnectionRegistry {
     private void forget(Connection connection) {
         synchronized (connection) {
             if (connections.remove(connection.client.connectionId, connection)) {
+                connection.isForgotten = true;
                 heldBytes.addAndGet(-connection.accountedBytes);
                 connection.accountedBytes = 0;
             }
@@ -452,7 +467,7 @@ final class ConnectionRegistry {
         }
     }
 
-    /** Lets go of connections that closed some time ago. Each second. */
+    /** Lets go of connections that closed some time ago, with what was logged of them since they were summed up. Each second. */
     void drain() {
         long before = ticks.getAsLong() - FAILED_NANOS;
         failing.removeIf(each -> each < before);
@@ -472,11 +487,18 @@ final class ConnectionRegistry {
         }
     }
 
+    /** What is in no sum yet of a connection of a storm that closed; more may come, which is added up from naught. */
     private void sumUp(Connection connection) {
         synchronized (connection) {
-            if (connection.isHeldBack && !connection.isOfBroker) {
-                summaries.add(connection, 1);
-                connection.isHeldBack = false;
+            boolean isWhole = !connection.isSummedUp;
+            if (!connection.isHeldBack || connection.isOfBroker || !isWhole && !connection.use.hasRequests()) {
+                return;
+            }
+            summaries.add(connection, isWhole ? 1 : 0);
+            connection.isSummedUp = true;
+            connection.use = new ClientUse();
+            if (!connection.isForgotten) {
+                account(connection);
             }
         }
     }
@@ -490,7 +512,6 @@ final class ConnectionRegistry {
         long nowTicks = ticks.getAsLong();
         List<DumpRecord> records = new ArrayList<>(2);
         for (Connection connection : connections.values()) {
-            boolean isIdle = false;
             synchronized (connection) {
                 if (connection.closedNanos == null) {
                     boolean isTold = !connection.isOfBroker && (connection.hasNewRequests || all && connection.use.hasRequests());
@@ -501,18 +522,16 @@ final class ConnectionRegistry {
                             records.add(connection.event(ConnectionEvent.Kind.OPENED, nowNanos, identifiers));
                         }
                         records.add(connection.event(ConnectionEvent.Kind.ACTIVE, nowNanos, identifiers));
-                    } else {
-                        isIdle = nowTicks - connection.lastSeenTicks > idleNanos;
+                    } else if (nowTicks - connection.lastSeenTicks > idleNanos) {
+                        forget(connection);
                     }
                 }
-            }
-            if (isIdle) {
-                forget(connection);
             }
             records.forEach(out);
             records.clear();
         }
-        tellSums(nowMillis, out);
+        tellStorms(nowMillis, out);
+        tellFailedLogins(out);
         synchronized (accepted) { // the broker closed them for idleness, which is not logged
             accepted.values().removeIf(each -> nowNanos - each > Math.max(brokersIdleMillis, LATE_NANOS / NANOS_PER_MILLI) * NANOS_PER_MILLI);
         }
@@ -523,22 +542,32 @@ final class ConnectionRegistry {
     }
 
     /**
-     * Sums since the last call, and connections that were held back and last: more often than snapshots, since a killed
-     * broker loses them.
+     * What a storm left in memory only, which a killed broker loses, so twice a second: sums of connections that closed, and
+     * connections that last.
      */
-    void tellSums(long nowMillis, Consumer<DumpRecord> out) {
-        tellLasting(nowMillis * NANOS_PER_MILLI, out);
+    void tellStorms(long nowMillis, Consumer<DumpRecord> out) {
+        long nowTicks = ticks.getAsLong();
+        for (Connection connection : closed) {
+            if (!connection.isSummedUp && connection.lastSeenTicks <= nowTicks - SETTLED_NANOS) {
+                sumUp(connection);
+            }
+        }
+        tellLasting(nowMillis * NANOS_PER_MILLI, nowTicks - LASTING_NANOS, out);
         summaries.take(nowMillis * NANOS_PER_MILLI).forEach(out);
+    }
+
+    /** Repetitions of failed logins since the last call. */
+    void tellFailedLogins(Consumer<DumpRecord> out) {
         failedLogins.take().forEach(out);
     }
 
-    private void tellLasting(long nowNanos, Consumer<DumpRecord> out) {
+    private void tellLasting(long nowNanos, long openedBeforeTicks, Consumer<DumpRecord> out) {
         int told = 0;
         for (Connection connection : connections.values()) {
             List<DumpRecord> records = List.of();
             synchronized (connection) {
                 boolean isTold = connection.isHeldBack && !connection.isOfBroker && connection.closedNanos == null
-                        && connection.use.hasRequests() && nowNanos - connection.openedNanos >= LASTING_NANOS;
+                        && connection.use.hasRequests() && connection.openedTicks <= openedBeforeTicks;
                 if (isTold) {
                     connection.isHeldBack = false;
                     connection.hasNewRequests = false;

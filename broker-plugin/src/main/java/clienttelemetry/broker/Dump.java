@@ -23,8 +23,9 @@ final class Dump {
     private static final long TICK_MILLIS = 1000;
     private static final long FLUSH_MILLIS = 100;
     private static final long SNAPSHOT_MILLIS = 5 * 60_000;
-    /** A killed broker loses what is in memory only: the clients of a storm. */
-    private static final long SUMS_MILLIS = 2_000;
+    /** A killed broker loses what is in memory only: the clients of a storm, and repetitions of failed logins. */
+    private static final long STORMS_MILLIS = 500;
+    private static final long FAILED_LOGINS_MILLIS = 1_800;
     /** How old the gauges and counts may be that a killed broker leaves in its manifest. */
     private static final long SAVE_MILLIS = 10_000;
     /** The snapshot that tells one hour from the next is taken so long before the hour ends. */
@@ -58,7 +59,8 @@ final class Dump {
     private volatile long lastTick;
     private long nextSnapshot;
     private long nextSave;
-    private long nextSums;
+    private long nextStorms;
+    private long nextFailedLogins;
     private boolean isLossReported;
 
     /**
@@ -82,7 +84,7 @@ final class Dump {
         manifests = new Manifests(broker, folder);
         spool = new Spool(folder, settings, broker, clock, drops, room, manifests, uploads);
         ConnectionRegistry made = registry == null ? null : registry.create(queue::offer, drops);
-        watch = watch(settings, broker.brokerId, made);
+        watch = made == null ? null : watch(settings, broker.brokerId, made, registry);
         this.registry = watch == null ? null : made;
         reconciliation = watch == null ? null : new Reconciliation(metrics, made);
         hours = new Hours(broker, folder, clock, manifests, uploads, drops, metrics, Listeners.of(configuration).describe(), MetadataLog.of(configuration),
@@ -90,10 +92,10 @@ final class Dump {
         thread.setDaemon(true);
     }
 
-    /** Null if connections are not watched. */
-    private static ConnectionWatch watch(Settings settings, int brokerId, ConnectionRegistry registry) {
+    /** Null if connections cannot be watched. */
+    private static ConnectionWatch watch(Settings settings, int brokerId, ConnectionRegistry registry, RegistryFactory factory) {
         try {
-            return registry == null ? null : new ConnectionWatch(settings, brokerId, registry, LogTap::on);
+            return new ConnectionWatch(settings, brokerId, registry, factory::tap);
         } catch (IllegalStateException e) {
             LOG.error("Connections are not watched, pushes are dumped all the same: {}", e.getMessage());
             return null;
@@ -103,6 +105,11 @@ final class Dump {
     /** Makes the registry that hands its events to this dump. */
     interface RegistryFactory {
         ConnectionRegistry create(Consumer<DumpRecord> sink, Drops drops);
+
+        /** What listens to a logger for it. */
+        default LogTap tap(String logger, LogTap.Listener listener) {
+            return LogTap.on(logger, listener);
+        }
     }
 
     void start() {
@@ -161,6 +168,20 @@ final class Dump {
             lastTick = millis;
             tick(clock.now(), millis);
         }
+        if (registry != null) {
+            tellWhatIsInMemoryOnly(millis);
+        }
+    }
+
+    private void tellWhatIsInMemoryOnly(long millis) {
+        if (millis >= nextStorms) {
+            registry.tellStorms(hours.within(clock.now()).toEpochMilli(), spool::append);
+            nextStorms = millis + STORMS_MILLIS;
+        }
+        if (millis >= nextFailedLogins) {
+            registry.tellFailedLogins(spool::append);
+            nextFailedLogins = millis + FAILED_LOGINS_MILLIS;
+        }
     }
 
     /** With the identifiers in its payload as the settings want them; without payload where they cannot be found in it. */
@@ -188,9 +209,6 @@ final class Dump {
                 registry.snapshot(isHourEnding, hours.within(now).toEpochMilli(), spool::append);
                 nextSnapshot = millis + SNAPSHOT_MILLIS;
                 isHourSnapshotTaken |= isHourEnding;
-            } else if (millis >= nextSums) {
-                registry.tellSums(hours.within(now).toEpochMilli(), spool::append);
-                nextSums = millis + SUMS_MILLIS;
             }
         }
         if (isOver) {

@@ -103,14 +103,47 @@ class HostileClientsTest {
         for (int client = 0; client < 2493; client++) {
             registry.request(apiVersions("app-" + client, "lib", ofAddress("10.9.9.9", 1000 + client)), 1_000);
         }
-        registry.tellSums(2_000, this::tell);
+        ticks += SECOND;
+        registry.tellStorms(2_000, this::tell);
         assertTrue(events.stream().map(each -> each.getClient().getClientId()).distinct().count() < 2493, "those of a second may be a storm");
-        registry.tellSums(3_000, this::tell);
+        ticks += SECOND / 4;
+        registry.tellStorms(2_250, this::tell);
         assertEquals(2493, events.stream().map(each -> each.getClient().getClientId()).distinct().count());
         assertEquals(2493, events.stream().filter(each -> each.getKind() == Kind.OPENED).count());
         int told = events.size();
-        registry.tellSums(5_000, this::tell);
+        ticks += 2 * SECOND;
+        registry.tellStorms(5_000, this::tell);
         assertEquals(told, events.size(), "once");
+    }
+
+    /** Its end is logged before them (acks=0, or a connection that the client drops): they are counted, and it is not twice. */
+    @Test
+    void requestsThatAStormLeavesBehindAreCountedWheneverTheyCome() {
+        ConnectionRegistry registry = registry(64 << 20);
+        int storm = 3_000;
+        for (int late = 0; late < 4; late++) {
+            for (int i = 0; i < storm; i++) {
+                String id = ofAddress("10.6.6.6", 1000 + i);
+                registry.request(apiVersions("restless", "lib", id), 1_000);
+                if (late == 0) {
+                    registry.selected(disconnected(id), null, 1_001);
+                }
+            }
+            registry.drain();
+            registry.tellStorms(2_000, this::tell);
+            ticks += SECOND * late;
+        }
+        ticks += 20 * SECOND;
+        registry.drain();
+        registry.snapshot(true, 30_000, this::tell);
+        assertEquals(0, registry.size());
+        assertEquals(0, registry.heldBytes());
+        List<ConnectionEvent> summaries = events.stream().filter(each -> each.getKind() == Kind.SUMMARY).collect(Collectors.toList());
+        long requests = summaries.stream().mapToLong(each -> each.getApiUses(0).getRequests()).sum();
+        assertEquals(4 * (storm - 1000), requests);
+        long connections = summaries.stream().mapToLong(ConnectionEvent::getConnections).sum();
+        assertTrue(connections <= storm - 1000 + summaries.size() - 1, connections + " connections of " + summaries.size() + " sums");
+        assertEquals(1000, events.stream().filter(each -> each.getKind() == Kind.CLOSED).map(each -> each.getClient().getConnectionId()).distinct().count());
     }
 
     @Test
