@@ -161,8 +161,11 @@ knowledge: install  ## read the request versions of a release from its kafka-cli
 	@$(BIN)/python -m client_telemetry.compatibility.broker_release --jar var/knowledge/kafka-clients-$(RELEASE).jar
 	@$(BIN)/python spark/generated_files.py
 
-lock: $(STAMPS)/uv  ## resolve the dependencies of pyproject.toml into requirements.txt
-	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
+lock: $(STAMPS)/uv  ## resolve the dependencies of pyproject.toml into requirements.txt, with hashes
+	@var/uv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
+	@grep -E '^(#|uv==)' include/uv_requirements.txt | sed 's/ .$$//' | tee var/uv/wanted >/dev/null
+	@var/uv/bin/uv pip compile -q --no-header --no-annotate --generate-hashes var/uv/wanted -o var/uv/locked
+	@{ grep '^#' var/uv/wanted; cat var/uv/locked; } >include/uv_requirements.txt
 
 CLEANED := var/lake var/published var/results var/airflow
 clean:  ## remove tables, reports and Airflow's state; what was installed stays
@@ -181,16 +184,19 @@ $(STAMPS)/machine: include/machine.sh
 	@include/machine.sh $(PYTHON)
 	@mkdir -p $(@D) && touch $@
 
-$(STAMPS)/uv: | $(STAMPS)/machine
+# $(call download,WHAT,LOG) before a command: tried again where the network fails, and one line where it goes on to.
+download = include/download.sh $(1) $(2)
+
+$(STAMPS)/uv: include/uv_requirements.txt | $(STAMPS)/machine
 	@$(PYTHON) -m venv var/uv
-	@var/uv/bin/pip install --quiet --disable-pip-version-check uv==0.13.9
+	@$(call download,uv,var/uv/install.log) var/uv/bin/pip install --disable-pip-version-check --no-deps --require-hashes -r $<
 	@touch $@
 
 $(STAMPS)/venv: requirements.txt pyproject.toml | $(STAMPS)/uv
 	@echo "installing Python packages into .venv ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@var/uv/bin/uv pip sync --quiet --python $(BIN)/python requirements.txt
-	@var/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@$(call download,"a Python package",var/uv/sync.log) var/uv/bin/uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.txt
+	@$(call download,"what builds this package",var/uv/editable.log) var/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
 # Of the packages, only a quarter is ever imported, and Python keeps what it compiles then. Where it may not
@@ -206,9 +212,9 @@ $(STAMPS)/bytecode: $(STAMPS)/venv $(shell find $(IMPORTED) -name '*.py')
 
 # Of the benchmarks only: what this project is compared with.
 $(STAMPS)/peers: benchmarks/requirements.txt $(shell find benchmarks/peers -type f) $(STAMPS)/venv | $(STAMPS)/uv
-	@var/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps -r $<
+	@$(call download,"a peer of the benchmarks",var/uv/peers.log) var/uv/bin/uv pip install --quiet --require-hashes --python $(BIN)/python --no-deps -r $<
 ifneq ($(shell command -v mvn),)
-	@mvn -q -B -f benchmarks/peers/java/pom.xml -DoutputDirectory=$(CURDIR)/var/bench/java -DincludeScope=runtime \
+	@$(call download,"a peer in Java",var/bench/java.log) mvn -q -B -f benchmarks/peers/java/pom.xml -DoutputDirectory=$(CURDIR)/var/bench/java -DincludeScope=runtime \
 	    -Dspark.jars=$$(echo $(CURDIR)/.venv/lib/python3.*/site-packages/pyspark/jars) package dependency:copy-dependencies
 endif
 ifneq ($(shell command -v cargo),)
@@ -218,36 +224,37 @@ endif
 
 $(STAMPS)/rest_catalog: tests/end_to_end/lake/rest_catalog/pom.xml
 	@echo "fetching the jars of Iceberg's REST catalog ..."
-	@mkdir -p $(@D) && mvn -q -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/var/e2e/rest_catalog
+	@mkdir -p $(@D)
+	@$(call download,"Iceberg's REST catalog",var/e2e/rest_catalog.log) mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/var/e2e/rest_catalog
 	@touch $@
 
 $(STAMPS)/nessie:
 	@echo "fetching the server of Nessie (245 MB) ..."
-	@mkdir -p $(@D) && mvn -q dependency:copy -Dartifact=org.projectnessie.nessie:nessie-quarkus:0.99.0:jar:runner -DoutputDirectory=$(CURDIR)/var/e2e/nessie
+	@mkdir -p $(@D)
+	@$(call download,Nessie,var/e2e/nessie.log) mvn -q -B dependency:copy -Dartifact=org.projectnessie.nessie:nessie-quarkus:0.99.0:jar:runner -DoutputDirectory=$(CURDIR)/var/e2e/nessie
 	@touch $@
 
 $(STAMPS)/s3_server: | $(STAMPS)/uv
 	@echo "installing an S3 server ..."
 	@mkdir -p var/e2e
 ifneq ($(shell command -v go),)
-	@GOBIN=$(CURDIR)/var/e2e/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+	@GOBIN=$(CURDIR)/var/e2e/bin $(call download,"the S3 server",var/e2e/s3_server.log) go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 else
 	@var/uv/bin/uv venv -q --python $(PYTHON) var/e2e/moto
-	@var/uv/bin/uv pip install -q --python var/e2e/moto/bin/python 'moto[server]==5.2.1'
+	@$(call download,"the S3 server",var/e2e/s3_server.log) var/uv/bin/uv pip install -q --python var/e2e/moto/bin/python 'moto[server]==5.2.1'
 endif
 	@touch $@
 
 # Chromium comes with the system (on Debian: apt-get install chromium) or, where that may be reached, from Playwright.
 $(STAMPS)/browser: tests/end_to_end/requirements.txt $(STAMPS)/venv | $(STAMPS)/uv
-	@var/uv/bin/uv pip install --quiet --python $(BIN)/python -r $<
+	@$(call download,"what drives a browser",var/uv/browser.log) var/uv/bin/uv pip install --quiet --require-hashes --no-deps --python $(BIN)/python -r $<
 	@command -v chromium chromium-browser google-chrome >/dev/null || $(BIN)/playwright install chromium || \
 	    echo "left out: the tests that need a browser (on Debian: apt-get install chromium)"
 	@touch $@
 
 # With the Ivy that Spark ships. $(call fetch,PACKAGES,IVY_FOLDER,FOLDER,MORE_OPTIONS) copies all that is resolved.
-fetch = PATH="$(CURDIR)/$(BIN):$$PATH" PYSPARK_PYTHON=python SPARK_CONF_DIR=spark/conf spark-submit --packages $(1) \
-    --conf spark.jars.ivy=$(CURDIR)/$(2) $(4) spark/resolve_jars.py $(2)/jars $(3) >$(3).log 2>&1 \
-    || { tail -n 20 $(3).log >&2; exit 1; }
+fetch = PATH="$(CURDIR)/$(BIN):$$PATH" PYSPARK_PYTHON=python SPARK_CONF_DIR=spark/conf $(call download,"a jar",$(3).log) spark-submit --packages $(1) \
+    --conf spark.jars.ivy=$(CURDIR)/$(2) $(4) spark/resolve_jars.py $(2)/jars $(3)
 
 $(STAMPS)/jars: spark/resolve_jars.py spark/client_telemetry/lake/spark_jars.txt | $(STAMPS)/venv
 	@echo "fetching the jars of the table format ..."

@@ -33,7 +33,7 @@ e2e-brokers: install plugin $(STAMPS)/end_to_end var/end_to_end/franz-go $(BROKE
 
 var/end_to_end/jars/kafka-%/.fetched: | $(STAMPS)/end_to_end
 	@echo "fetching Kafka $* ..."
-	@$(MAVEN) -f tests/end_to_end/real_kafka/jars/broker-$(firstword $(subst ., ,$*)).pom.xml -Dkafka.version=$* \
+	@$(call download,"Kafka $*",$(@D).log) $(MAVEN) -f tests/end_to_end/real_kafka/jars/broker-$(firstword $(subst ., ,$*)).pom.xml -Dkafka.version=$* \
 	    org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
 	    -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
 	@touch $@
@@ -42,23 +42,23 @@ $(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/e
 	@echo "fetching brokers, an object store and clients ..."
 	@rm -rf var/end_to_end && mkdir -p var/end_to_end
 	@for pom in broker-3 broker-4 object-store jmx-exporter; do \
-	    $(MAVEN) -f tests/end_to_end/real_kafka/jars/$$pom.pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+	    $(call download,$$pom,var/end_to_end/$$pom.log) $(MAVEN) -f tests/end_to_end/real_kafka/jars/$$pom.pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
 	        -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/var/end_to_end/jars/$$pom || exit 1; done
 	@$(PYTHON) -m venv var/end_to_end/venv
-	@var/uv/bin/uv pip sync --quiet --python var/end_to_end/venv/bin/python tests/end_to_end/real_kafka/clients/requirements.txt
+	@$(call download,"a client of Kafka",var/end_to_end/clients.log) var/uv/bin/uv pip sync --quiet --require-hashes --python var/end_to_end/venv/bin/python tests/end_to_end/real_kafka/clients/requirements.txt
 	@touch $@
 
 # The library of a wheel serves every Python: which one the wheel was made for does not matter.
 var/end_to_end/librdkafka-%/.fetched: | $(STAMPS)/end_to_end
 	@mkdir -p $(@D)
-	@$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --python-version $(if $(filter 1.%,$*),3.9,3.11) \
+	@$(call download,"confluent-kafka $*",$(@D).log) $(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --python-version $(if $(filter 1.%,$*),3.9,3.11) \
 	    $(foreach each,manylinux_2_28 manylinux_2_17 manylinux2014 manylinux2010,--platform $(each)_x86_64) --dest $(@D) confluent-kafka==$*
 	@cd $(@D) && $(abspath $(BIN))/python -m zipfile -e *.whl . && touch .fetched
 
 var/end_to_end/kafka-python-%/.fetched: | $(STAMPS)/end_to_end
-	@var/uv/bin/uv pip install --quiet --python var/end_to_end/venv/bin/python --target $(@D) kafka-python==$*
+	@$(call download,"kafka-python $*",$(@D).log) var/uv/bin/uv pip install --quiet --python var/end_to_end/venv/bin/python --target $(@D) kafka-python==$*
 	@touch $@
 
 var/end_to_end/franz-go: $(wildcard tests/end_to_end/real_kafka/clients/franz_go/*) | $(STAMPS)/end_to_end
 	@command -v go >/dev/null || { echo "The client of franz-go needs Go 1.25 or newer (https://go.dev/dl)." >&2; exit 2; }
-	@cd $(<D) && go build -o $(CURDIR)/$@ .
+	@cd $(<D) && $(CURDIR)/$(call download,franz-go,$(CURDIR)/$@.log) go build -o $(CURDIR)/$@ .

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1] / "spark/client_telemetry"
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+PACKAGE = CHECKOUT / "spark/client_telemetry"
 
 
 def imported_packages() -> set[str]:
@@ -63,3 +66,20 @@ def test_the_extra_spark_has_all_that_the_package_imports():
         if not installed & {normalized(provider) for provider in providers.get(name, [])}
     }
     assert not lacking
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "requirements.txt",
+        "include/uv_requirements.txt",
+        "benchmarks/requirements.txt",
+        "tests/end_to_end/requirements.txt",
+        "tests/end_to_end/real_kafka/clients/requirements.txt",
+    ],
+)
+def test_every_pinned_package_has_hashes(path):
+    pinned = (CHECKOUT / path).read_text().replace("\\\n", " ").splitlines()
+    packages = [line for line in pinned if line and not line.lstrip().startswith("#")]
+    assert packages
+    assert [line[:60] for line in packages if not re.search(r"==\S+ .*--hash=sha256:[0-9a-f]{64}", line)] == []
