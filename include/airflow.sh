@@ -7,6 +7,9 @@ set -euo pipefail
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 port=${PORT:-8080}
 
+# Tables, pages, databases and logs name clients: the group may read them, nobody else.
+umask 027
+
 export PATH="$checkout/.venv/bin:$PATH"
 # Finds the package include; Airflow itself adds only the folders of the DAGs and the plugins.
 export PYTHONPATH="$checkout${PYTHONPATH:+:$PYTHONPATH}"
@@ -36,6 +39,8 @@ export AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION=${AIRFLOW__CORE__DAGS_ARE_PAUS
 export AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS=${AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS:-admin:admin}
 # WARNING would hide what spark-submit prints.
 export AIRFLOW__LOGGING__LOGGING_LEVEL=${AIRFLOW__LOGGING__LOGGING_LEVEL:-INFO}
+export AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FOLDER_PERMISSIONS=${AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FOLDER_PERMISSIONS:-0o750}
+export AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FILE_PERMISSIONS=${AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FILE_PERMISSIONS:-0o640}
 # Airflow's default is to listen on every interface. Tasks reach the API by BASE_URL, so both must name the port.
 export AIRFLOW__API__HOST=${AIRFLOW__API__HOST:-127.0.0.1}
 export AIRFLOW__API__PORT=${AIRFLOW__API__PORT:-$port}

@@ -32,6 +32,7 @@ _CLUSTER_KEYS = {
     "scram_users": False,
     "knowledge": False,
     "hosts": False,
+    "team": False,
 }
 _SOURCE_KEYS = {"format": True, "files": True, "release": False, "zone": False}
 """Key -> is it required."""
@@ -83,6 +84,8 @@ class Cluster:
     knowledge: str | None = None
     hosts: str | None = None
     """File of addresses and host names, in the form of /etc/hosts."""
+    team: str | None = None
+    """The team of Airflow's auth manager for which the cluster's pages are; None = for all who may read the DAGs."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +186,7 @@ def _cluster(path: Path, number: int, entry: object) -> Cluster:
         raw=_location(given["raw"]),
         source=_source(path, f"the source of {where}", entry["source"]) if "source" in entry else None,
         **{key: _location(given[key]) for key in own if given.get(key)},
+        team=given.get("team") or None,
     )
 
 

@@ -6,6 +6,7 @@ python spark/run_stage.py STAGE --help
 """
 
 import gc
+import os
 import sys
 
 from client_telemetry.pipeline.stages import STAGES, UPKEEP, main_of
@@ -14,6 +15,8 @@ if __name__ == "__main__":
     stages = [stage.name for stage in (*STAGES, UPKEEP)]
     if len(sys.argv) < 2 or sys.argv[1] not in stages:
         sys.exit(f"specify the stage: {', '.join(stages)}")
+    # Files of tables and pages name clients: the group may read them, nobody else.
+    os.umask(os.umask(0o777) | 0o027)
     code = main_of(sys.argv[1])(sys.argv[2:])
     # A process that ends looks for cycles among all that it has: seconds, for memory that is given back anyway.
     gc.freeze()

@@ -8,9 +8,6 @@ from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
-from airflow.api_fastapi.app import get_auth_manager
-from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
-from airflow.api_fastapi.core_api.security import GetUserDep
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
@@ -20,6 +17,7 @@ from include.releases import RELEASES
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from telemetry_pages import PREFIX
+from telemetry_pages.access import ReaderDep, reader_of
 from telemetry_pages.client_day import client_day
 from telemetry_pages.pages import brokers, client_query, page, policy
 from telemetry_pages.published import (
@@ -91,21 +89,6 @@ def published() -> Published:
         raise HTTPException(500, str(error)) from None
 
 
-def _reader_of(dag_id: str) -> Any:
-    """Whoever may read a DAG may read what it published."""
-
-    def check(user: GetUserDep) -> None:
-        _authorized(user, dag_id)
-
-    return Depends(check)
-
-
-def _authorized(user: Any, dag_id: str) -> None:
-    allowed = get_auth_manager().is_authorized_dag(method="GET", user=user, details=DagDetails(id=dag_id))
-    if not allowed:
-        raise HTTPException(403, f"These pages need read access to the DAG {dag_id}.")
-
-
 Files = Annotated[Published, Depends(published)]
 
 app = FastAPI(title="Client telemetry", docs_url=None, redoc_url=None, openapi_url=None)
@@ -141,34 +124,41 @@ async def _broken(request: Request, error: Exception) -> Response:
     return _html(request, "missing.html", 500, title=_TITLES[500], message=message)
 
 
-@app.get("/", dependencies=[_reader_of(DAILY)])
-def overview(request: Request, files: Files) -> Response:
+@app.get("/", dependencies=[reader_of(DAILY)])
+def overview(request: Request, files: Files, reader: ReaderDep) -> Response:
     clusters = []
-    for name in files.clusters():
+    for name in filter(reader.sees, files.clusters()):
         days = files.days(name)
         summaries = files.summaries(name, days[:LISTED_DAYS])
         listed = {"days": summaries, "more_days": len(days) - len(summaries)}
-        answers = {"reports": files.reports(name), "reviews": files.reports(name, REVIEWS)}
-        clusters.append({"name": name, **listed, **answers})
+        clusters.append({"name": name, **listed, **_answers(files, reader, name)})
     limits = {"listed_days": LISTED_DAYS, "listed_reports": LISTED_REPORTS}
     return _html(request, "overview.html", title="Client telemetry", clusters=clusters, **limits)
 
 
-@app.get("/clusters/{cluster}", dependencies=[_reader_of(DAILY)])
-def days(request: Request, files: Files, cluster: str) -> Response:
+@app.get("/clusters/{cluster}", dependencies=[reader_of(DAILY)])
+def days(request: Request, files: Files, reader: ReaderDep, cluster: str) -> Response:
     """All pages and reports of a cluster."""
     _known(files, cluster)
     summaries = files.summaries(cluster, files.days(cluster))
-    answers = {"reports": files.reports(cluster), "reviews": files.reports(cluster, REVIEWS)}
+    answers = _answers(files, reader, cluster)
     return _html(request, "cluster.html", title=cluster, cluster=cluster, days=summaries, **answers)
 
 
-@app.get("/fleet/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
+def _answers(files: Published, reader: ReaderDep, cluster: str) -> dict[str, list[dict[str, Any]] | None]:
+    """Upgrade reports and reviews of a cluster; None: the user may not read them."""
+    return {
+        "reports": files.reports(cluster) if reader.may_read(IMPACT) else None,
+        "reviews": files.reports(cluster, REVIEWS) if reader.may_read(REVIEW) else None,
+    }
+
+
+@app.get("/fleet/{cluster}/{day}", dependencies=[reader_of(DAILY)])
 def fleet_page(request: Request, files: Files, cluster: str, day: str) -> Response:
     return _shown(request, files, f"Fleet page of {cluster}, {day}", FLEET, cluster, day)
 
 
-@app.get("/client/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
+@app.get("/client/{cluster}/{day}", dependencies=[reader_of(DAILY)])
 def client_page(
     request: Request,
     files: Files,
@@ -200,29 +190,29 @@ def client_page(
     return answer
 
 
-@app.get("/reports/{cluster}/{report}", dependencies=[_reader_of(IMPACT)])
+@app.get("/reports/{cluster}/{report}", dependencies=[reader_of(IMPACT)])
 def report_page(request: Request, files: Files, cluster: str, report: str) -> Response:
     return _shown(request, files, f"Upgrade report of {cluster}", REPORTS, cluster, report)
 
 
-@app.get("/reviews/{cluster}/{review}", dependencies=[_reader_of(REVIEW)])
+@app.get("/reviews/{cluster}/{review}", dependencies=[reader_of(REVIEW)])
 def review_page(request: Request, files: Files, cluster: str, review: str) -> Response:
     return _shown(request, files, f"Review of an upgrade of {cluster}", REVIEWS, cluster, review)
 
 
-@app.get("/checks", dependencies=[_reader_of(SUBSCRIPTIONS)])
-def checks(request: Request, files: Files) -> Response:
+@app.get("/checks", dependencies=[reader_of(SUBSCRIPTIONS)])
+def checks(request: Request, files: Files, reader: ReaderDep) -> Response:
     """All subscription checks, and where to ask for one: Airflow's own form."""
-    found = {name: files.reports(name, CHECKS) for name in files.clusters()}
+    found = {name: files.reports(name, CHECKS) for name in filter(reader.sees, files.clusters())}
     return _html(request, "checks.html", title="Subscription checks", found=found, dag=SUBSCRIPTIONS)
 
 
-@app.get("/checks/{cluster}/{report}", dependencies=[_reader_of(SUBSCRIPTIONS)])
+@app.get("/checks/{cluster}/{report}", dependencies=[reader_of(SUBSCRIPTIONS)])
 def check_page(request: Request, files: Files, cluster: str, report: str) -> Response:
     return _shown(request, files, f"Subscription check of {cluster}", CHECKS, cluster, report)
 
 
-@app.get("/quality/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
+@app.get("/quality/{cluster}/{day}", dependencies=[reader_of(DAILY)])
 def quality(request: Request, files: Files, cluster: str, day: str) -> Response:
     document = files.document(FLEET, cluster, day, "quality.json")
     conf = json.dumps({"day": day, "clusters": [cluster]})
@@ -238,7 +228,7 @@ def quality(request: Request, files: Files, cluster: str, day: str) -> Response:
     )
 
 
-@app.get("/coverage/{cluster}", dependencies=[_reader_of(DAILY)])
+@app.get("/coverage/{cluster}", dependencies=[reader_of(DAILY)])
 def coverage(request: Request, files: Files, cluster: str, until: str | None = None) -> Response:
     """A calendar: a row for each day and broker, a cell for each hour."""
     _known(files, cluster)
@@ -249,15 +239,16 @@ def coverage(request: Request, files: Files, cluster: str, until: str | None = N
     return _html(request, "coverage.html", title=title, cluster=cluster, days=summaries, earlier=earlier)
 
 
-@app.get("/search", dependencies=[_reader_of(DAILY)])
+@app.get("/search", dependencies=[reader_of(DAILY)])
 def find(
     request: Request,
     files: Files,
+    reader: ReaderDep,
     q: Annotated[str, Query(max_length=1024)] = "",
     cluster: str = "",
     days: int = 7,
 ) -> Response:
-    clusters = files.clusters()
+    clusters = list(filter(reader.sees, files.clusters()))
     days = days if days in SEARCH_DAYS else 7
     asked = [name for name in clusters if cluster in ("", name)]
     hits = search(files, q, asked, days) if q.strip() else []
@@ -278,12 +269,12 @@ def find(
     )
 
 
-@app.get("/ask", dependencies=[_reader_of(IMPACT)])
-def ask(request: Request, files: Files, cluster: str = "") -> Response:
+@app.get("/ask", dependencies=[reader_of(IMPACT)])
+def ask(request: Request, files: Files, reader: ReaderDep, cluster: str = "") -> Response:
     """A form for a run of broker_upgrade_impact. Its script asks Airflow's own REST interface, which knows whether the
     user may and whether the values can be meant."""
     try:
-        names = list(read_clusters().by_name)
+        names = list(filter(reader.sees, read_clusters().by_name))
     except ClustersFileError as error:
         raise HTTPException(500, str(error)) from None
     published_names = files.clusters()
@@ -332,33 +323,33 @@ def next_release(release: str | None) -> str:
     return RELEASES[minors.index(min(newer))] if newer else RELEASES[0]
 
 
-@app.get("/answered/{run_id:path}", dependencies=[_reader_of(IMPACT)])
-def answered(request: Request, files: Files, run_id: str) -> Response:
+@app.get("/answered/{run_id:path}", dependencies=[reader_of(IMPACT)])
+def answered(files: Files, reader: ReaderDep, run_id: str) -> Response:
     """From a run to the report that it published."""
-    return _to_report(request, files, run_id, REPORTS, "reports", "upgrade report")
+    return _to_report(files, reader, run_id, REPORTS, "reports", "upgrade report")
 
 
-@app.get("/checked/{run_id:path}", dependencies=[_reader_of(SUBSCRIPTIONS)])
-def checked(request: Request, files: Files, run_id: str) -> Response:
+@app.get("/checked/{run_id:path}", dependencies=[reader_of(SUBSCRIPTIONS)])
+def checked(files: Files, reader: ReaderDep, run_id: str) -> Response:
     """From a run to the subscription check that it published."""
-    return _to_report(request, files, run_id, CHECKS, "checks", "subscription check")
+    return _to_report(files, reader, run_id, CHECKS, "checks", "subscription check")
 
 
 def _to_report(
-    request: Request, files: Published, run_id: str, kind: str, page_: str, words: str
+    files: Published, reader: ReaderDep, run_id: str, kind: str, page_: str, words: str
 ) -> Response:
     report = files.report_of_run(run_id, kind)
-    if report is None:
+    if report is None or not reader.sees(report["cluster"]):
         raise NotPublished(f"No {words} for this run yet")
     place = "/".join(quote(report[name], safe="") for name in ("cluster", "folder"))
-    return RedirectResponse(f"{request.scope.get('root_path', '')}/{page_}/{place}", 303, HEADERS)
+    return RedirectResponse(f"{reader.request.scope.get('root_path', '')}/{page_}/{place}", 303, HEADERS)
 
 
 @app.get("/runs/{dag_id}/{run_id:path}")
 def pages_of_a_run(
     request: Request,
     files: Files,
-    user: GetUserDep,
+    reader: ReaderDep,
     dag_id: str,
     run_id: str,
     task: str | None = None,
@@ -368,14 +359,16 @@ def pages_of_a_run(
     are listed."""
     if dag_id not in (DAILY, IMPACT, REVIEW, SUBSCRIPTIONS):
         raise NotPublished(f"Runs of {dag_id} publish no pages")
-    _authorized(user, dag_id)
+    reader.check(dag_id)
     if dag_id == IMPACT:
-        return _to_report(request, files, run_id, REPORTS, "reports", "upgrade report")
+        return _to_report(files, reader, run_id, REPORTS, "reports", "upgrade report")
     if dag_id == SUBSCRIPTIONS:
-        return _to_report(request, files, run_id, CHECKS, "checks", "subscription check")
+        return _to_report(files, reader, run_id, CHECKS, "checks", "subscription check")
     found = []
     for kind, cluster, entry in pages_of_run(dag_id, run_id, task, map_index):
         files.file(kind, cluster, entry, PAGE)
+        if not reader.sees(cluster):
+            continue
         place = f"{ROUTES[kind]}/{quote(cluster, safe='')}/{quote(entry, safe='')}"
         words = "Fleet page" if kind == FLEET else "Review"
         found.append({"place": place, "cluster": cluster, "words": f"{words} {entry.replace('_', ' ')}"})
@@ -387,22 +380,22 @@ def pages_of_a_run(
     return _html(request, "run.html", title="Published by this run", found=found)
 
 
-@app.get(f"/files/{CHECKS}/{{path:path}}", dependencies=[_reader_of(SUBSCRIPTIONS)])
+@app.get(f"/files/{CHECKS}/{{path:path}}", dependencies=[reader_of(SUBSCRIPTIONS)])
 def check_file(files: Files, path: str) -> Response:
     return file(files, CHECKS, path)
 
 
-@app.get(f"/files/{FLEET}/{{path:path}}", dependencies=[_reader_of(DAILY)])
+@app.get(f"/files/{FLEET}/{{path:path}}", dependencies=[reader_of(DAILY)])
 def fleet_file(files: Files, path: str) -> Response:
     return file(files, FLEET, path)
 
 
-@app.get(f"/files/{REPORTS}/{{path:path}}", dependencies=[_reader_of(IMPACT)])
+@app.get(f"/files/{REPORTS}/{{path:path}}", dependencies=[reader_of(IMPACT)])
 def report_file(files: Files, path: str) -> Response:
     return file(files, REPORTS, path)
 
 
-@app.get(f"/files/{REVIEWS}/{{path:path}}", dependencies=[_reader_of(REVIEW)])
+@app.get(f"/files/{REVIEWS}/{{path:path}}", dependencies=[reader_of(REVIEW)])
 def review_file(files: Files, path: str) -> Response:
     return file(files, REVIEWS, path)
 

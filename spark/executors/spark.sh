@@ -5,6 +5,8 @@
 set -euo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# Files of tables name clients: the group may read them, nobody else.
+umask 027
 export SPARK_HOME=$folder/packages/pyspark
 case ${1:-} in
     master) class=org.apache.spark.deploy.master.Master ;;

@@ -110,3 +110,12 @@ def test_the_day_is_summed_up_in_one_line(sample_run):
     assert "4888 pushes, 374755 points, 75655 connections, 41 sessions" in line
     assert "0 quarantined records" in line
     assert "10 of the 10 broker hours" in line
+
+
+def test_nobody_but_user_and_group_may_read_what_was_written(sample_run):
+    """Tables, pages, results, Airflow's database and logs name clients."""
+    # The sockets and caches of programs that have ended are nobody's data.
+    places = [sample_run.folder / name for name in ("lake", "published", "results", "airflow")]
+    files = [file for place in places for file in (place, *place.rglob("*")) if not file.is_symlink()]
+    assert len(files) > 500
+    assert [str(file) for file in files if file.stat().st_mode & 0o007] == []

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, bucket, client_text
 from fastapi.testclient import TestClient
+from sqlalchemy import create_engine, select
+from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.pool import StaticPool
 
 DAY = "2026-11-21"
 INSTANCE = bytes(range(240, 256))
@@ -142,18 +145,42 @@ def clusters_file(published, tmp_path, monkeypatch) -> None:
 
 
 @pytest.fixture
-def web(clusters_file, monkeypatch) -> Callable[..., TestClient]:
-    """A client of the application; `may` says of a DAG id whether the user may read it."""
+def audited(monkeypatch) -> Callable[[], list[tuple[str, str, str]]]:
+    """Event, user and page of each row of Airflow's audit log."""
+    from airflow.models.log import Log
+    from telemetry_pages import audit_log
+
+    engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+    Log.__table__.create(engine)
+    monkeypatch.setattr(audit_log, "create_session", sessionmaker(engine).begin)
+
+    def rows() -> list[tuple[str, str, str]]:
+        with Session(engine) as session:
+            logs = session.scalars(select(Log).order_by(Log.id))
+            return [(row.event, row.owner, json.loads(row.extra)["page"]) for row in logs]
+
+    return rows
+
+
+@pytest.fixture
+def web(clusters_file, audited, monkeypatch) -> Callable[..., TestClient]:
+    """A client of the application; `may` says of a DAG id whether the user may read it, `teams` of which the user is."""
+    from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
     from airflow.api_fastapi.core_api.security import get_user
+    from telemetry_pages import access
     from telemetry_pages import app as module
 
-    def made(may=lambda dag_id: True) -> TestClient:
+    def made(may=lambda dag_id: True, teams: tuple[str, ...] = ()) -> TestClient:
         class Manager:
             def is_authorized_dag(self, *, method, user, details) -> bool:
                 return method == "GET" and may(details.id)
 
-        monkeypatch.setattr(module, "get_auth_manager", Manager)
-        monkeypatch.setitem(module.app.dependency_overrides, get_user, lambda: "user")
+            def is_authorized_team(self, *, method, user, details) -> bool:
+                return method == "GET" and details.name in teams
+
+        user = SimpleAuthManagerUser(username="ada", role="viewer")
+        monkeypatch.setattr(access, "get_auth_manager", Manager)
+        monkeypatch.setitem(module.app.dependency_overrides, get_user, lambda: user)
         return TestClient(module.app)
 
     return made

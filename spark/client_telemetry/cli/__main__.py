@@ -45,6 +45,9 @@ SUBCOMMANDS: Final = {
         "client_telemetry.cli.history",
         "when each application or client was first and last seen, and since when it is gone",
     ),
+    "lake-copy": Subcommand(
+        "client_telemetry.cli.lake_copy", "copy a lake to another place, or restore a backup of it there"
+    ),
     "knowledge-check": Subcommand(
         "client_telemetry.compatibility.own_knowledge", "check a folder of your own knowledge"
     ),

@@ -30,6 +30,8 @@ from client_telemetry.lake.table_folders import is_temporary, other_folder
 from client_telemetry.raw.file_system import has_secret_option, without_userinfo
 
 CATALOG = "lake"
+COPY = "copy"
+"""The catalog that gets the tables of a copy, in pyiceberg's configuration."""
 NAMESPACE = "client_telemetry"
 WRITERS_OF_A_SERVER = 8
 """Tested with 8 clusters at once, on PostgreSQL and a REST catalog."""
@@ -48,6 +50,7 @@ _POSTGRESQL = re.compile(r"\Apostgres(?:ql)?://")
 _S3 = ("s3://", "s3a://", "s3n://")
 
 _VARIABLES = f"PYICEBERG_CATALOG__{CATALOG.upper()}__"
+_OF_COPY = f"PYICEBERG_CATALOG__{COPY.upper()}__"
 
 FORGETS_BRANCHES = (
     f"catalog {CATALOG!r} does not keep branches of tables, to which stages write before readers see anything: "
@@ -63,29 +66,30 @@ class WrongClock(Exception):
     """This machine's clock and the catalog's differ too much."""
 
 
-def configuration(location: str) -> dict[str, str] | None:
-    """pyiceberg's configuration of the catalog `lake`, with `location` as its warehouse if it names none; None if there
+def configuration(location: str, name: str = CATALOG) -> dict[str, str] | None:
+    """pyiceberg's configuration of the catalog `lake`, or of the one of this name, with `location` as its warehouse if it names none; None if there
     is no configuration and the catalog is local. Raises NoSuchLake, or UnusableLocation.
     """
     without_userinfo(location)
     if os.environ.get(LOCAL_CATALOG):
         return None
     config = Config()
-    configured = config.get_catalog_config(CATALOG)
+    configured = config.get_catalog_config(name)
     if configured is None:
-        _check_names(config.config)
+        if name == CATALOG:
+            _check_names(config.config)
         return None
-    properties = {name: str(value) for name, value in configured.items()}
+    properties = {key: str(value) for key, value in configured.items()}
     if "uri" in properties:
         properties["uri"] = _POSTGRESQL.sub("postgresql+psycopg2://", properties["uri"])
     if _is_in_a_store(location):
         properties.setdefault("warehouse", location)
     elif _is_database(properties):  # a REST server has its own
         properties.setdefault("warehouse", f"file://{_folder(location)}")
-    for name, variables in _OF_AWS.items():
+    for key, variables in _OF_AWS.items():
         value = next((value for variable in variables if (value := os.environ.get(variable))), None)
         if value:
-            properties.setdefault(name, value)
+            properties.setdefault(key, value)
     properties.setdefault(S3_RETRY_STRATEGY_IMPL, "client_telemetry.raw.file_system.StoreRetries")
     if any(place.startswith(_S3) for place in (location, properties.get("warehouse", ""))):
         properties.setdefault(PY_IO_IMPL, "client_telemetry.lake.file_io.StoreFileIO")
@@ -125,13 +129,46 @@ def open_catalog(location: str) -> Catalog:
 def _local_catalog(location: str) -> Catalog:
     folder = _folder(location)
     folder.mkdir(parents=True, exist_ok=True)
-    catalog = DatabaseCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+    catalog = _in_folder(folder)
     _check_that_it_was_made_here(catalog, folder)
     return catalog
 
 
 def _configured_catalog(location: str, properties: dict[str, str]) -> Catalog:
     _check_that_it_is_no_local_lake(location, properties)
+    catalog = _opened(properties)
+    _check_place(catalog, location, properties)
+    return catalog
+
+
+def catalog_of_any_folder(location: str) -> DatabaseCatalog | None:
+    """The catalog in a folder, also of a lake that was moved or copied there; None if there is none."""
+    if _is_in_a_store(location) or not (_folder(location) / "catalog.db").exists():
+        return None
+    return _in_folder(_folder(location))
+
+
+def catalog_of_a_copy(location: str) -> Catalog:
+    """The catalog in which the tables of a copy at `location` will be: the one that is configured as `copy`, else a SQLite file
+    in the folder, which is made. Raises NoSuchLake.
+    """
+    properties = configuration(location, COPY)
+    if properties is not None:
+        return _opened(properties)
+    if _is_in_a_store(location):
+        raise NoSuchLake(
+            f"{location}: a copy in an object store needs a catalog that is no local file: set {_OF_COPY}TYPE and {_OF_COPY}URI, and "
+            f"use the copy with the same values as {_VARIABLES}TYPE and {_VARIABLES}URI (docs/upgrading.md)"
+        )
+    _folder(location).mkdir(parents=True, exist_ok=True)
+    return _in_folder(_folder(location))
+
+
+def _in_folder(folder: Path) -> DatabaseCatalog:
+    return DatabaseCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+
+
+def _opened(properties: dict[str, str]) -> Catalog:
     open_it: Callable[..., Catalog] = DatabaseCatalog if _is_database(properties) else load_catalog
     try:
         catalog = open_it(CATALOG, **properties)
@@ -146,7 +183,6 @@ def _configured_catalog(location: str, properties: dict[str, str]) -> Catalog:
         raise NoSuchLake(
             f"catalog {CATALOG!r}: {_in_one_line(error)}. A PostgreSQL catalog is {_VARIABLES}URI=postgresql://USER@HOST/DATABASE"
         ) from error
-    _check_place(catalog, location, properties)
     return catalog
 
 
@@ -197,11 +233,12 @@ def _check_that_it_was_made_here(catalog: DatabaseCatalog, folder: Path) -> None
         if Path(made_in).samefile(folder):
             return
         raise NoSuchLake(
-            f"{folder} is a copy of the lake {made_in}, whose tables name their files with that folder: use {made_in}"
+            f"{folder} is a copy of the lake {made_in}, whose tables name their files with that folder: use {made_in}, or make a "
+            f"lake of the copy: client-telemetry lake-copy {folder} NEW_FOLDER"
         )
     raise NoSuchLake(
-        f"{folder} was made as {made_in}, and its tables name their files with that folder: move it back, or make a link to "
-        f"where it is now: ln -s {folder} {made_in}"
+        f"{folder} was made as {made_in}, and its tables name their files with that folder: move it back, make a link to where it "
+        f"is now (ln -s {folder} {made_in}), or make a lake of it: client-telemetry lake-copy {folder} NEW_FOLDER"
     )
 
 

@@ -54,6 +54,7 @@ from client_telemetry.lake.files import (
 )
 from client_telemetry.lake.plain_rows import plain_rows
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
+from client_telemetry.lake.table_folders import OTHER_FOLDERS
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.all_tables import TABLES
 from client_telemetry.tables.publications import PUBLICATIONS
@@ -86,8 +87,6 @@ SNAPSHOT_DAYS = 3
 """How long snapshots that main has left are kept, and files to which nothing refers: longer than any run."""
 KEPT_DAYS = 396
 """13 months, as long as rows that are derived from received data."""
-_OTHER_FOLDERS = {"write.data.path", "write.object-storage.path", "write.metadata.path"}
-"""Properties by which an operator puts files elsewhere than below the table's folder."""
 _TABLES_AT_ONCE = 8
 _PROBE = f"{refs.BRANCH_PREFIX}probe"
 """Named like the branches of stages, so that maintenance removes it if the run was killed."""
@@ -297,7 +296,7 @@ class Lake:
             change(iceberg, transaction)
             is_moved = transaction.table_metadata.refs.get("main") != iceberg.metadata.refs.get("main")
             # Maintenance lists the table's folder only; its weekly expiry goes by references.
-            elsewhere = _OTHER_FOLDERS & iceberg.properties.keys()
+            elsewhere = OTHER_FOLDERS & iceberg.properties.keys()
             if is_moved and not elsewhere and (ids := refs.no_longer_read(iceberg.metadata, first)):
                 transaction._apply((cast("Any", RemoveSnapshotsUpdate)(snapshot_ids=ids),))
 

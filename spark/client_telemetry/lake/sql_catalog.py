@@ -9,7 +9,7 @@ when a wrong clock is corrected.
 """
 
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
@@ -27,7 +27,7 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil, TableMeta
 from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
 from pyiceberg.table.update import TableRequirement, TableUpdate
 from pyiceberg.typedef import EMPTY_DICT, Properties
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from client_telemetry.lake.files import FileAccess
@@ -88,6 +88,21 @@ class DatabaseCatalog(SqlCatalog):
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as pool:
             tables = pool.map(self._convert_orm_to_iceberg, found.values())
             return dict(zip(found, tables, strict=True))
+
+    def metadata_locations(self, namespace: str) -> dict[str, str]:
+        """Table -> where its metadata is, as the catalog has it."""
+        of_these = select(IcebergTables).where(
+            IcebergTables.catalog_name == self.name, IcebergTables.table_namespace == namespace
+        )
+        with Session(self.engine) as session:
+            return {row.table_name: row.metadata_location or "" for row in session.scalars(of_these)}
+
+    def register_tables(self, namespace: str, locations: Mapping[str, str]) -> None:
+        """Existing metadata of new tables, of all or none."""
+        rows = [self._create_table_row(namespace, name, location) for name, location in locations.items()]
+        with Session(self.engine) as session:
+            session.execute(insert(IcebergTables), rows)
+            session.commit()
 
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]

@@ -8,12 +8,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from pyiceberg.catalog import Catalog
-from pyiceberg.catalog.sql import IcebergTables
 from pyiceberg.exceptions import ForbiddenError, NoSuchNamespaceError, NoSuchTableError
-from sqlalchemy import select
 
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
 
+OTHER_FOLDERS = {"write.data.path", "write.object-storage.path", "write.metadata.path"}
+"""Properties by which an operator puts files elsewhere than below the table's folder."""
 _OF_S3 = ("s3a://", "s3n://")
 
 
@@ -22,9 +22,7 @@ def parent_folders(catalog: Catalog, namespace: str) -> set[str]:
     Empty: there are no tables, or they may not be listed.
     """
     if isinstance(catalog, DatabaseCatalog):
-        locations = select(IcebergTables.metadata_location).where(IcebergTables.table_namespace == namespace)
-        with catalog.engine.connect() as connection:
-            found = [str(location) for location in connection.scalars(locations) if location]
+        found = catalog.metadata_locations(namespace).values()
         return {normalized(before) for text in found if (before := text.rpartition(f"/{namespace}/")[0])}
     with suppress(NoSuchNamespaceError, NoSuchTableError, ForbiddenError):
         for identifier in catalog.list_tables(namespace)[:1]:

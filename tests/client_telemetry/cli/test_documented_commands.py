@@ -64,8 +64,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-ELSEWHERE = ("report --to", "history --lake /srv")
-"""Beginnings of commands that other tests run: below, and with a real database (test_storage_recipe.py)."""
+LAKES = ("lake-copy FROM", "lake-copy var/", "lake-copy /backup", "lake-copy s3:")
+ELSEWHERE = ("report --to", "history --lake /srv", *LAKES)
+"""Beginnings of commands that other tests run: below, with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""
 
 
 @pytest.mark.parametrize("line", [line for line in documented() if not line.startswith(ELSEWHERE)])

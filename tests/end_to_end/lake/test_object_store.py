@@ -12,12 +12,16 @@ from types import SimpleNamespace
 import fsspec
 import pytest
 import yaml
+from client_telemetry.cli.lake_copy import main
 from client_telemetry.lake.lake import Lake
 from client_telemetry.raw.file_system import file_system, forget_file_systems
+from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from fastapi.testclient import TestClient
 from pyarrow import fs
+
+from tests.client_telemetry.lake.conftest import created, publish_new
 
 from .conftest import POSTGRES_IN_SHORT
 from .servers import CHECKOUT, s3, s3_server
@@ -85,13 +89,16 @@ def warehouse(store) -> str:
 @pytest.fixture
 def web(monkeypatch) -> TestClient:
     from airflow.api_fastapi.core_api.security import get_user
+    from telemetry_pages import access
     from telemetry_pages import app as module
 
     class Manager:
         def is_authorized_dag(self, *, method, user, details) -> bool:
             return True
 
-    monkeypatch.setattr(module, "get_auth_manager", Manager)
+    monkeypatch.setattr(access, "get_auth_manager", Manager)
+    # The database of this process has no tables.
+    monkeypatch.setattr(access.audit_log, "record", lambda *_, **__: None)
     module._take_credentials.cache_clear()
     monkeypatch.setitem(module.app.dependency_overrides, get_user, lambda: "user")
     return TestClient(module.app)
@@ -170,3 +177,30 @@ def test_credentials_come_from_an_airflow_connection(store, catalog, web, tmp_pa
             assert stage.execute(context)["status"] == "ok"
         assert web.get("/").status_code == 200
     assert Lake(None, CLUSTERS["lake"]).rows(CLIENT_PUSHES, cluster_id=FLEET)
+
+
+@pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
+def test_a_copy_in_another_bucket_answers_when_the_original_is_gone(store, catalog, tmp_path, monkeypatch):
+    """Also a copy in a folder, as for a rehearsal."""
+    lake = created(CLUSTERS["lake"])
+    publish_new(lake)
+    rows = lake.rows(BROKERS)
+    monkeypatch.setenv("PYICEBERG_CATALOG__COPY__TYPE", "sql")
+    monkeypatch.setenv("PYICEBERG_CATALOG__COPY__URI", f"sqlite:///{tmp_path}/copy.db")
+    assert main([CLUSTERS["lake"], "s3://results/copy"]) == 0
+    for name in ("TYPE", "URI"):
+        monkeypatch.delenv(f"PYICEBERG_CATALOG__COPY__{name}")
+    assert main([CLUSTERS["lake"], str(tmp_path / "folder")]) == 0
+
+    files, root = file_system(CLUSTERS["lake"])
+    for name in listed(CLUSTERS["lake"]):
+        files.delete_file(f"{root}/{name}")
+    for name in [name for name in os.environ if name.startswith("PYICEBERG_CATALOG__")]:
+        monkeypatch.delenv(name)
+    assert Lake(None, str(tmp_path / "folder")).rows(BROKERS) == rows
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "sql")
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", f"sqlite:///{tmp_path}/copy.db")
+    copy = Lake(None, "s3://results/copy")
+    assert copy.rows(BROKERS) == rows
+    publish_new(copy, "b")
+    assert len(copy.rows(BROKERS)) == 2 * len(rows)

@@ -1,0 +1,49 @@
+"""Copies a lake, or a backup of its folder, to another place, where it works without the original.
+
+    client-telemetry lake-copy FROM TO
+
+FROM: the `lake` of the clusters file, or a folder to which a lake with a SQLite catalog was copied. TO: a folder without tables, or
+a URL of an object store. The tables' catalog is then a SQLite file in the folder TO, or, if it is configured
+(PYICEBERG_CATALOG__COPY__TYPE, ..._URI), the catalog `copy`. Run it while no stage writes. docs/upgrading.md says more.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.compatibility.progress import Progress
+from client_telemetry.lake.catalog import NoSuchLake, unavailable
+from client_telemetry.lake.copying import copy_lake
+from client_telemetry.raw.file_system import UnusableLocation
+from client_telemetry.reports.counted import counted
+
+BAD_LOCATION = 2
+FAILED = 1
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = Arguments("lake-copy", __doc__)
+    arguments.add_argument("source", metavar="FROM", help="folder or URL of the lake")
+    arguments.add_argument("target", metavar="TO", help="folder or URL of the copy")
+    args = arguments.parse_args(argv)
+    try:
+        with Progress(f"reading {args.source}") as progress:
+            copied = copy_lake(args.source, args.target, progress)
+    except (NoSuchLake, UnusableLocation) as error:
+        return _end(BAD_LOCATION, str(error))
+    except FileNotFoundError as error:
+        return _end(
+            FAILED, f"{error}: did something write to {args.source}? Copy it again while nothing does"
+        )
+    except Exception as error:
+        if reason := unavailable(error):
+            return _end(FAILED, reason)
+        raise
+    files = counted(sum(copied.values()), "data file")
+    print(f"{args.target}: {counted(len(copied), 'table')} with {files}")
+    return 0
+
+
+def _end(code: int, text: str) -> int:
+    print(f"client-telemetry lake-copy: {text}", file=sys.stderr)
+    return code
