@@ -1,6 +1,7 @@
 """Conditions of cluster notes on how the brokers are set up: `delegation.token.master.key set`, `zookeeper mode`.
 
-Alternatives are joined by ` or `, terms of one by ` and `. docs/knowledge-base.md has the terms. A broker prints its settings
+Alternatives are joined by ` or `, terms of one by ` and `; `only with` before them says that more than the setup decides, so that
+a broker that meets them proves nothing. docs/knowledge-base.md has the terms. A broker prints its settings
 at its start, without those of single listeners (`listener.name.NAME.…`): a SASL or TLS setting that is not set for all listeners
 may be set for one, so it is known not to be set only where no listener uses SASL.
 """
@@ -16,6 +17,7 @@ SET, NOT_SET = "[set]", "null"
 """What stands for the value of a secret or an address, and of a setting without a value."""
 _EMPTY = frozenset(("", "[]", NOT_SET))
 _OF_LISTENERS = ("sasl.", "ssl.")
+_ONLY_WITH = "only with "
 _METADATA_VERSION = "metadata.version"
 
 
@@ -79,12 +81,14 @@ class Term:
 
 @dataclass(frozen=True)
 class SettingCondition:
-    """Alternatives, each with terms that all have to be met."""
+    """Alternatives, each with terms that all have to be met. `is_sufficient`: whether nothing else decides."""
 
     alternatives: tuple[tuple[Term, ...], ...]
+    is_sufficient: bool = True
 
     def met(self, setup: BrokerSetup) -> str:
-        return _any([_all([term.met(setup) for term in terms]) for terms in self.alternatives])
+        answer = _any([_all([term.met(setup) for term in terms]) for terms in self.alternatives])
+        return answer if self.is_sufficient or answer == NO else CONDITION_UNKNOWN
 
     def subject(self, setup: BrokerSetup) -> str:
         """What meets it on this broker, in words."""
@@ -105,8 +109,10 @@ def _all(answers: list[str]) -> str:
 @cache
 def parse(text: str) -> SettingCondition:
     """Raises UnreadableSetting."""
+    alternatives = text.removeprefix(_ONLY_WITH).split(" or ")
     return SettingCondition(
-        tuple(tuple(_term(part.strip()) for part in one.split(" and ")) for one in text.split(" or "))
+        tuple(tuple(_term(part.strip()) for part in one.split(" and ")) for one in alternatives),
+        is_sufficient=not text.startswith(_ONLY_WITH),
     )
 
 

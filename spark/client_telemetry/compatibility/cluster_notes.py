@@ -68,7 +68,7 @@ class ClusterNote(NamedTuple):
     """Condition on the brokers' settings (broker_settings.py), without which the note does not apply; empty: settings do not
     show whether it applies."""
     weight_if_set: str
-    """The weight where a broker is known to meet the condition."""
+    """The weight where a broker is known to meet the condition; empty where that proves nothing."""
     affected: str
     what: str
     how_to_detect: str
@@ -121,13 +121,14 @@ def known() -> tuple[ClusterNote, ...]:
 
 
 def _check_setting(note: ClusterNote, line: int) -> None:
-    if bool(note.setting) != bool(note.weight_if_set):
-        raise DamagedKnowledge(FILE, line, "setting and weight_if_set come together")
     try:
-        if note.setting:
-            broker_settings.parse(note.setting)
+        decides = bool(note.setting) and broker_settings.parse(note.setting).is_sufficient
     except UnreadableSetting as error:
         raise DamagedKnowledge(FILE, line, str(error)) from error
+    if decides != bool(note.weight_if_set):
+        raise DamagedKnowledge(
+            FILE, line, "weight_if_set belongs to a setting that decides, which `only with` does not"
+        )
 
 
 def for_upgrade(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
