@@ -1,12 +1,11 @@
 """### Which clients does a broker upgrade break?
 
-Run this before you upgrade: the DAG checks every client that was seen on a cluster against the target release and
-writes a report with a verdict, the evidence, the owner and the fix for each client.
+Run this before you upgrade: the DAG checks every client that was seen on a cluster against the target release and writes a
+report with a verdict, the evidence, the owner and the fix for each client.
 
-**Trigger it** with the name of a `cluster` (as in the clusters file; the bundled sample has `fleet` and
-`telemetry_cluster`) and the exact release to upgrade `to`. `from` is the release that the brokers run today;
-if empty, it is taken from the table `brokers`. The evidence covers the `window_days` days up to `day`
-(empty: the last processed day); too short a window misses weekly and monthly jobs.
+**Trigger it** with a `cluster` (a name in the clusters file; in the sample `fleet` or `telemetry_cluster`) and the exact release
+to upgrade `to`. `from` is the release that the brokers run today; empty: taken from the table `brokers`. The evidence covers the
+`window_days` days up to `day` (empty: the last processed day); too short a window misses weekly and monthly jobs.
 
 **The result** of the run (XCom `return_value` of *publish*, also over REST: `GET …/dagRuns/{run}/wait?interval=1`) has
 the path of the report and the number of clients per verdict. Clients without sufficient evidence are listed, never counted as safe.
@@ -17,7 +16,7 @@ never processed (run `client_telemetry_daily` for it), a failed quality gate. Fi
 
 from airflow.sdk import Param, dag
 from include.releases import RELEASES
-from include.run_day import OPTIONAL_DAY
+from include.run_day import MECHANISMS, OPTIONAL_DAY
 from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
 
 
@@ -41,18 +40,19 @@ from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
         "window_days": Param(7, type="integer", minimum=1, maximum=366, description="Days of evidence"),
         "planned_for": Param(None, **OPTIONAL_DAY, description="Day of the upgrade, for messages to owners"),
         "asked_by": Param(None, type=["null", "string"], description="Contact for owners' answers"),
+        "mechanisms": Param(None, type=["null", "string"], description=MECHANISMS),
     },
 )
 def broker_upgrade_impact():
-    names = {"from": "from", "to": "to", "day": "day", "window": "window_days"}
+    names = {"from": "from", "to": "to", "day": "day", "window": "window_days", "mechanisms": "mechanisms"}
     question = {argument: f"{{{{ params['{name}'] or '' }}}}" for argument, name in names.items()}
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
-    report, cluster = {"report-id": "{{ run_id }}"}, "{{ params.cluster }}"
-    own = ["scram_users", "knowledge", "hosts"]
-    common = {"cluster": cluster, "starts_spark": True}
-    impact = SparkStage(task_id="impact", **common, locations=own, arguments=report | question)
-    shown = {"locations": ["publish", "owners", "hosts"], "page": "answered"}
-    publish = SparkStage(task_id="publish", **common, arguments=report | pack, **shown)
+    report = {"report-id": "{{ run_id }}"}
+    common = {"cluster": "{{ params.cluster }}", "starts_spark": True}
+    asked = {"locations": ["scram_users", "knowledge", "hosts"], "arguments": report | question}
+    impact = SparkStage(task_id="impact", **common, **asked)
+    shown = {"locations": ["publish", "owners", "hosts"], "arguments": report | pack, "page": "answered"}
+    publish = SparkStage(task_id="publish", **common, **shown)
     impact >> publish
     publish.returns_dag_result = True
 

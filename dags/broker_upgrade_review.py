@@ -18,7 +18,7 @@ did instead), a day that was never processed, a window without data, a failed qu
 
 from airflow.sdk import Param, dag
 from include.releases import RELEASES
-from include.run_day import OPTIONAL_DAY, REVIEW
+from include.run_day import MECHANISMS, OPTIONAL_DAY, REVIEW
 from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
 
 _RELEASE = {
@@ -40,19 +40,16 @@ _RELEASE = {
         "to": Param(None, **_RELEASE, description="Release after the upgrade"),
         "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the review"),
         "window_days": Param(2, type="integer", minimum=1, maximum=31, description="Days of evidence"),
+        "mechanisms": Param(None, type=["null", "string"], description=MECHANISMS),
     },
 )
 def broker_upgrade_review():
+    texts = {name: f"{{{{ params['{name}'] or '' }}}}" for name in ("from", "to", "day", "mechanisms")}
     review = SparkStage(
         task_id="review",
         cluster="{{ params.cluster }}",
         **REVIEW,
-        arguments={
-            "from": "{{ params['from'] or '' }}",
-            "to": "{{ params.to or '' }}",
-            "day": "{{ params.day or '' }}",
-            "window": "{{ params.window_days }}",
-        },
+        arguments=texts | {"window": "{{ params.window_days }}"},
     )
     review.returns_dag_result = True
 

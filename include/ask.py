@@ -2,6 +2,7 @@
 
     include/airflow.sh include/spark_connect.sh python -m include.ask --cluster fleet --to 4.3.1 [--from 4.0.0]
         [--day 2026-11-21] [--window 7] [--planned-for 2026-12-05] [--asked-by kafka@example.com]
+        [--mechanisms CLIENTS=SCRAM-SHA-512,PLAIN]
 
 Airflow's own log of the run goes to $AIRFLOW_HOME/ask.log. Exit code: 1 if the run failed, 2 for a question that cannot be
 asked; one line says why.
@@ -51,6 +52,9 @@ def _question(argv: Sequence[str] | None) -> dict[str, Any]:
     parser.add_argument("--window", dest="window_days", type=int, help="days of evidence; default: 7")
     parser.add_argument(
         "--planned-for", help="planned day of the upgrade, for the report and messages to owners"
+    )
+    parser.add_argument(
+        "--mechanisms", help="SASL mechanisms that listeners offer, such as CLIENTS=SCRAM-SHA-512,PLAIN"
     )
     parser.add_argument("--asked-by", help="contact for owners' answers: a team, e-mail address or channel")
     return {name: value for name, value in vars(parser.parse_args(argv)).items() if value is not None}

@@ -1,6 +1,6 @@
 """Runs broker_upgrade_review on the local lake, in one process without a scheduler, and prints what came out.
 
-    include/airflow.sh python -m include.review CLUSTER [FROM] [TO] [DAY]
+    include/airflow.sh python -m include.review CLUSTER [FROM] [TO] [DAY] [MECHANISMS]
 
 The exit code is the review's: 0 go (or the upgrade is complete), 3 stop, 4 cannot tell; 1 if the run failed.
 """
@@ -15,7 +15,7 @@ from include.dag_run import output_to, run_dag
 
 def main(argv: list[str]) -> int:
     cluster, *rest = argv
-    given = dict(zip(("from", "to", "day"), rest, strict=False))
+    given = dict(zip(("from", "to", "day", "mechanisms"), rest, strict=False))
     conf = {"cluster": cluster, **{name: value for name, value in given.items() if value}}
     log = Path(os.environ["AIRFLOW_HOME"]) / "review_run.log"
     with output_to(log) as console:

@@ -33,6 +33,10 @@ RULES = ["owners", "knowledge"]
 """Locations that the stage profile is told."""
 PAGE = {"job": "publish_fleet", "locations": ["publish", "hosts"], "page": "runs"}
 """The job of the fleet page."""
+MECHANISMS = (
+    "SASL mechanisms that listeners offer, such as CLIENTS=SCRAM-SHA-512,PLAIN (empty: what brokers report)"
+)
+"""Description of the parameter of the same name."""
 REVIEW = {"locations": ["publish", "owners", "knowledge", "scram_users", "hosts"], "page": "runs"}
 """What the stage review is told in every DAG."""
 

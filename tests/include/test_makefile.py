@@ -20,7 +20,7 @@ ALONE = {name: value for name, value in os.environ.items() if not name.startswit
 @pytest.mark.parametrize(
     ("target", "settings"),
     [
-        ("ask", ("CLUSTER", "TO", "FROM", "DAY", "WINDOW", "PLANNED_FOR", "ASKED_BY")),
+        ("ask", ("CLUSTER", "TO", "FROM", "DAY", "WINDOW", "MECHANISMS", "PLANNED_FOR", "ASKED_BY")),
         (
             "report",
             (
@@ -30,6 +30,7 @@ ALONE = {name: value for name, value in os.environ.items() if not name.startswit
                 "OWNERS",
                 "KNOWLEDGE",
                 "SCRAM_USERS",
+                "MECHANISMS",
                 "HOSTS",
                 "NAME",
                 "FOLLOW",
@@ -37,8 +38,8 @@ ALONE = {name: value for name, value in os.environ.items() if not name.startswit
                 "ASKED_BY",
             ),
         ),
-        ("review", ("LOGS", "FROM", "TO", "OUT", "OWNERS", "NAME")),
-        ("review", ("CLUSTER", "FROM", "TO", "DAY")),
+        ("review", ("LOGS", "FROM", "TO", "OUT", "OWNERS", "MECHANISMS", "NAME")),
+        ("review", ("CLUSTER", "FROM", "TO", "DAY", "MECHANISMS")),
     ],
 )
 def test_a_setting_arrives_as_it_was_written(target, settings, odd):

@@ -26,8 +26,13 @@ from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.log_times import add_time_options, spelled
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
-from client_telemetry.compatibility.arguments import Arguments, day
+from client_telemetry.compatibility.arguments import Arguments, add_mechanisms, day
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
+from client_telemetry.compatibility.listener_mechanisms import (
+    BadMechanisms,
+    check_listeners,
+    listener_mechanisms,
+)
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owner_hints import rule_hints
@@ -126,7 +131,7 @@ def _remove_unfinished(out: Path) -> None:
 def _repeated(args: argparse.Namespace) -> list[str]:
     """The options of the report that --follow repeats."""
     names = (
-        *("to_release", "from_release", "owners", "knowledge", "scram_users", "hosts", "name"),
+        *("to_release", "from_release", "owners", "knowledge", "scram_users", "mechanisms", "hosts", "name"),
         *("planned_for", "asked_by", "year"),
     )
     options = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
@@ -143,12 +148,21 @@ def _report(args: argparse.Namespace) -> int:
         )
         log_survey = survey(logs, args.zone, _Progress("lines read"), year=args.year)
         _check(log_survey)
+        if args.mechanisms:
+            check_listeners(listener_mechanisms(args.mechanisms), _listeners(log_survey))
         cluster_id = log_survey.cluster_id or "unknown"
         releases, release = release_to_leave(log_survey, args.from_release)
         upgrade(release, target)
         for contradiction in contradictions(log_survey, releases):
             _warn(contradiction)
-    except (NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
+    except (
+        BadMechanisms,
+        NoLogs,
+        NothingInTheLogs,
+        OutputIsThere,
+        TwoClusters,
+        UnusableRelease,
+    ) as error:
         return _refuse(str(error))
     except UnclearRelease as error:
         return _refuse(f"{error}; specify it with --from (make: FROM=)")
@@ -214,6 +228,10 @@ def _check(log_survey: Survey) -> None:
         raise NothingInTheLogs(reasons_for_nothing(log_survey) or ONLY_BESIDE)
     for warning in reading_warnings(log_survey):
         _say(f"warning: {warning}")
+
+
+def _listeners(log_survey: Survey) -> set[str]:
+    return {endpoint.listener for broker in log_survey.brokers for endpoint in broker.endpoints}
 
 
 def _server_log(file: SurveyedFile) -> str:
@@ -300,7 +318,7 @@ def _run_stages(
             f"--to={target}",
             f"--window={len(days)}",
             *own,
-            *_options(args, "scram_users"),
+            *_options(args, "scram_users", "mechanisms"),
         ],
         "publish": lambda: [
             report,
@@ -383,6 +401,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--scram-users", help="file with the output of kafka-configs.sh --describe --entity-type users"
     )
+    add_mechanisms(parser)
     parser.add_argument("--hosts", help="file of addresses and host names, in the format of /etc/hosts")
     parser.add_argument("--name", help="display name of the cluster")
     parser.add_argument(

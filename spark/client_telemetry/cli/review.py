@@ -18,7 +18,13 @@ from typing import Final
 
 from client_telemetry.cli.log_times import add_time_options, spelled
 from client_telemetry.compatibility import knowledge
-from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.compatibility.arguments import Arguments, add_mechanisms
+from client_telemetry.compatibility.listener_mechanisms import (
+    BadMechanisms,
+    by_security_protocol,
+    check_listeners,
+    listener_mechanisms,
+)
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
@@ -29,6 +35,7 @@ from client_telemetry.reports.counted import counted
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.review import decision
+from client_telemetry.review.activity import Evidence
 from client_telemetry.review.applications import of_tracks, with_applications
 from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.log_evidence import MixedBrokers, NoRequests, from_logs
@@ -55,13 +62,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         logs = find_logs(args.logs)
         _say(f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
         evidence = from_logs(logs, args.zone, _say, args.year)
-        common = setting(evidence, source, target, owner_rules=rules, scram_users=scram_users)
+        offered = _offered(args.mechanisms, evidence)
+        common = setting(
+            evidence, source, target, owner_rules=rules, scram_users=scram_users, offered=offered
+        )
         reviewed_part, tracks = part(evidence.activities, common)
         log_review, comparisons, curves = assembled([reviewed_part], evidence, common)
         names = of_tracks(tracks, common.upgrade.old)
         log_review = with_applications(log_review, names)
     except (
         BadArguments,
+        BadMechanisms,
         BadOwnerRule,
         MixedBrokers,
         NoLogs,
@@ -103,6 +114,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return decision.EXIT_CODES[decision.overall(decisions)]
 
 
+def _offered(stated: str | None, evidence: Evidence) -> dict[str, tuple[str, ...]]:
+    """What listeners offer, by security protocol. Raises BadMechanisms."""
+    if not stated:
+        return {}
+    offered = listener_mechanisms(stated)
+    check_listeners(offered, [name for names in evidence.listeners.values() for name in names])
+    return by_security_protocol(offered, evidence.listeners)
+
+
 def _say(text: str) -> None:
     print(spelled(text), flush=True)
 
@@ -124,5 +144,6 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--scram-users", help="file with the output of kafka-configs --describe --entity-type users"
     )
+    add_mechanisms(parser)
     parser.add_argument("--name", help="what people call the cluster")
     return parser.parse_args(argv)

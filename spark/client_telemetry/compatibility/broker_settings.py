@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from client_telemetry.compatibility.logins import mechanisms_in
 from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES
 
 SET, NOT_SET = "[set]", "null"
 """What stands for the value of a secret or an address, and of a setting without a value."""
 _EMPTY = frozenset(("", "[]", NOT_SET))
 _OF_LISTENERS = ("sasl.", "ssl.")
+_DEFAULT_MECHANISMS = frozenset(("GSSAPI",))
 _ONLY_WITH = "only with "
 _METADATA_VERSION = "metadata.version"
 
@@ -45,16 +47,32 @@ class BrokerSetup:
 
     def uses_sasl(self) -> str:
         """Whether some listener does."""
+        listeners = self.sasl_listeners()
+        return CONDITION_UNKNOWN if listeners is None else YES if listeners else NO
+
+    def sasl_listeners(self) -> tuple[str, ...] | None:
+        """Names in upper case; None = not known."""
         settings = self.settings or {}
         names = [name for name in settings.get("listeners", "").upper().split(",") if name]
-        pairs = (
+        pairs = [
             pair.upper().partition(":")
             for pair in settings.get("listener.security.protocol.map", "").split(",")
-        )
+        ]
         protocols = {name.strip(): protocol.strip() for name, _, protocol in pairs}
         if not names or any(name not in protocols for name in names):
-            return CONDITION_UNKNOWN
-        return YES if any(protocols[name].startswith("SASL") for name in names) else NO
+            return None
+        return tuple(name for name in names if protocols[name].startswith("SASL"))
+
+    def offered(self) -> tuple[str, tuple[str, ...]] | None:
+        """The listener and its SASL mechanisms, if the setting for all listeners tells them: somebody set it, and it has
+        one listener to apply to. The default (GSSAPI) tells nothing, nor does a value for several listeners: each may
+        have its own, which is not printed.
+        """
+        listeners = self.sasl_listeners() or ()
+        mechanisms = mechanisms_in((self.settings or {}).get("sasl.enabled.mechanisms"))
+        if len(listeners) != 1 or not mechanisms or mechanisms == _DEFAULT_MECHANISMS:
+            return None
+        return listeners[0], tuple(sorted(mechanisms))
 
     def uses_zookeeper(self) -> str:
         """Whether the broker keeps its metadata in ZooKeeper. Only KRaft has a finalized metadata.version (KIP-778)."""

@@ -3,14 +3,20 @@ verdicts.
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 
 from client_telemetry.compatibility import UnusableRelease
 from client_telemetry.compatibility.broker_guess import declared
+from client_telemetry.compatibility.broker_settings import BrokerSetup
+from client_telemetry.compatibility.logins import mechanisms_in
 from client_telemetry.compatibility.releases import upgrade
 from client_telemetry.tables.rows import BrokerRow
+
+ListenerLogin = tuple[str | None, str | None]
+"""The listener and the SASL mechanism of connections; None = not known."""
 
 
 class NoSuchQuestion(Exception):
@@ -152,15 +158,54 @@ def _declared(broker: BrokerRow) -> str | None:
     return declared(broker.get("software_name"), broker["software_version"])
 
 
-def offered_mechanisms(brokers: Sequence[BrokerRow]) -> dict[str, tuple[str, ...]]:
+def offered_mechanisms(
+    brokers: Sequence[BrokerRow],
+    stated: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    logins: Collection[ListenerLogin] = (),
+) -> dict[str, tuple[str, ...]]:
     """Listener -> the SASL mechanisms that it offers on any broker (sasl.enabled.mechanisms), sorted; empty for a
-    listener without SASL. `brokers`: rows of the table; listeners that no manifest names are left out.
+    listener without SASL; listeners of which that is not known are left out. `brokers`: rows of the table. `stated`: by somebody, who is believed,
+    by name in upper case. `logins`: those that were seen; a mechanism that a client used is offered, whatever else was said.
     """
     offered: dict[str, set[str]] = {}
     for row in brokers:
         for listener in row["listeners"] or []:
             offered.setdefault(listener["name"], set()).update(listener["sasl_mechanisms"])
+    names = {listener.upper(): listener for listener, _ in logins if listener}
+    printed = _printed_mechanisms(brokers)
+    for name, mechanisms in printed.items():
+        if not any(name == other.upper() for other in offered) and not contradicting(
+            mechanisms, name, logins
+        ):
+            offered[names.get(name, name)] = set(mechanisms)
+    names |= {name.upper(): name for name in offered}
+    for name, mechanisms in stated.items():
+        offered[names.get(name, name)] = {*mechanisms, *contradicting(mechanisms, name, logins)}
     return {name: tuple(sorted(mechanisms)) for name, mechanisms in offered.items()}
+
+
+def contradicting(
+    mechanisms: Collection[str], listener: str, logins: Iterable[ListenerLogin]
+) -> tuple[str, ...]:
+    """Mechanisms with which clients may have logged in at a listener (its name in upper case), where none of `mechanisms` can
+    be theirs, sorted.
+    """
+    others: set[str] = set()
+    for name, mechanism in logins:
+        used = mechanisms_in(mechanism)
+        if (name or "").upper() == listener and used and not used & set(mechanisms):
+            others |= used
+    return tuple(sorted(others))
+
+
+def _printed_mechanisms(brokers: Sequence[BrokerRow]) -> dict[str, tuple[str, ...]]:
+    """Of a listener that is the only one with SASL, by what all brokers printed at their last start."""
+    latest = {
+        row["broker_id"]: row for row in sorted(brokers, key=lambda row: (row["dt"], str(row["started_at"])))
+    }
+    printed = {BrokerSetup(row.get("settings")).offered() for row in latest.values()}
+    only = next(iter(printed)) if len(printed) == 1 else None
+    return {} if only is None else {only[0]: only[1]}
 
 
 def reported_scram_users(brokers: Sequence[BrokerRow]) -> frozenset[str] | None:

@@ -6,12 +6,17 @@ upgrade_verdicts and upgrade_findings.
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib.metadata import version
 from typing import Any
 
 from client_telemetry.compatibility import knowledge
-from client_telemetry.compatibility.arguments import day
+from client_telemetry.compatibility.arguments import add_mechanisms, day
+from client_telemetry.compatibility.listener_mechanisms import (
+    BadMechanisms,
+    check_listeners,
+    listener_mechanisms,
+)
 from client_telemetry.compatibility.served import dropped
 from client_telemetry.compatibility.verdict import PRECEDENCE
 from client_telemetry.expectations import upgrade_findings as upgrade_findings_suite
@@ -30,7 +35,9 @@ from client_telemetry.impact.known_clients import (
     summary,
 )
 from client_telemetry.impact.question import (
+    ListenerLogin,
     NoSuchQuestion,
+    contradicting,
     offered_mechanisms,
     question,
     reported_scram_users,
@@ -108,6 +115,7 @@ def impact(stage: Stage) -> Outcome:
         if args.scram_users
         else reported_scram_users(brokers)
     )
+    stated = _stated_mechanisms(stage, of_all.logins)
     where = {"cluster_id": cluster, "report_id": args.report_id}
     time = time_of(of_all.first_micros, of_all.last_micros, upgrade_question)
     clients = known_clients(
@@ -116,7 +124,7 @@ def impact(stage: Stage) -> Outcome:
         connections,
         profiled,
         evidence_of(counted_more or ()),
-        Mechanisms(offered_mechanisms(brokers), scram_users),
+        Mechanisms(offered_mechanisms(brokers, stated, of_all.logins), scram_users),
         parts,
     ).kept()
     client_totals = summary(clients)
@@ -187,6 +195,24 @@ def impact(stage: Stage) -> Outcome:
     return Outcome(message, counts, {"report_id": args.report_id})
 
 
+def _stated_mechanisms(stage: Stage, logins: Collection[ListenerLogin]) -> dict[str, tuple[str, ...]]:
+    """What --mechanisms says, with a warning where a login contradicts it. Raises BadArguments."""
+    if not stage.arguments.mechanisms:
+        return {}
+    try:
+        stated = listener_mechanisms(stage.arguments.mechanisms)
+        check_listeners(stated, [listener or "" for listener, _ in logins])
+    except BadMechanisms as error:
+        raise BadArguments(str(error)) from error
+    for name, mechanisms in stated.items():
+        if others := contradicting(mechanisms, name, logins):
+            stage.warnings.append(
+                f"listener {name} was stated to offer {', '.join(mechanisms)}, but clients log in with {' or '.join(others)} there: "
+                "these count as offered, too"
+            )
+    return stated
+
+
 _OF_APPLICATIONS = ("principal", "owner", "application", "verdict")
 
 
@@ -217,6 +243,7 @@ def main(argv: list[str] | None = None) -> int:
         help="file or URL with the output of kafka-configs --describe --entity-type users, the users with SCRAM credentials; "
         "default: what the brokers report",
     )
+    add_mechanisms(arguments)
     arguments.add_argument(
         "--hosts",
         help="file of addresses and host names that publish will take: a mistake in it ends the question here, before its work",

@@ -26,7 +26,7 @@ from client_telemetry.impact.client_evidence import (
 )
 from client_telemetry.impact.evidence_columns import CONNECTION
 from client_telemetry.impact.programs import may_be_shared
-from client_telemetry.impact.question import Question
+from client_telemetry.impact.question import ListenerLogin, Question
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.pipeline.columns import ALWAYS, NEVER, Vector, integers, micros, numbered
 from client_telemetry.pipeline.exchange import read_in_tasks
@@ -37,6 +37,7 @@ from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
 Software = tuple[str, str]
 """Registered name and version, `unknown` if not declared (KIP-511)."""
 _SOFTWARE = ("client_software_name", "client_software_version")
+_LOGIN = ("listener_name", "sasl_mechanism")
 _STORED = (
     *CONNECTION,
     *_SOFTWARE,
@@ -46,6 +47,7 @@ _STORED = (
     "first_seen_at",
     "last_seen_at",
     "connections",
+    *_LOGIN,
 )
 _FLAGS = ("is_evidence", "is_unidentified")
 _MOVED = (*CONNECTION, *_SOFTWARE, "connections", *_FLAGS)
@@ -71,6 +73,8 @@ class Totals:
     last_micros: int = ALWAYS
     shared: pa.Table | None = None
     """CLIENT_KEY of the clients that may be several programs."""
+    logins: frozenset[ListenerLogin] = frozenset()
+    """Of all connections."""
 
     def plus(self, other: "Totals") -> "Totals":
         shared = [each for each in (self.shared, other.shared) if each is not None]
@@ -83,6 +87,7 @@ class Totals:
             min(self.first_micros, other.first_micros),
             max(self.last_micros, other.last_micros),
             pa.concat_tables(shared) if shared else None,
+            self.logins | other.logins,
         )
 
 
@@ -130,7 +135,7 @@ def _connections(files: Iterable[PartitionFile], question: Question, parts: int)
         for name, flag in zip(_FLAGS, (is_evidence(rows, question), is_unidentified(rows)), strict=True):
             rows = rows.append_column(name, flag)
         rows = _with_registered_software(rows)
-        yield 0, (_TIME, _time(rows))
+        yield 0, (_TIME, _time(rows).plus(Totals(logins=_logins(rows))))
         part_of = parts_by([rows["connection_id"]], parts)
         for part, own in by_part(rows.select(_MOVED), part_of):
             yield part, (_CONNECTIONS, own)
@@ -144,6 +149,11 @@ def _profiles(files: Iterable[PartitionFile], parts: int) -> Pieces:
         pushes = rows.select(OF_PUSHES)
         for part, own in by_part(pushes, part_of_clients(pushes, parts)):
             yield part, (_PROFILES, own)
+
+
+def _logins(rows: pa.Table) -> frozenset[ListenerLogin]:
+    groups = rows.select(_LOGIN).group_by(_LOGIN).aggregate([])
+    return frozenset(zip(*(groups[name].to_pylist() for name in _LOGIN), strict=True))
 
 
 def _time(rows: pa.Table) -> Totals:

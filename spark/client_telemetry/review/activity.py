@@ -165,6 +165,8 @@ class Evidence:
     requests_until: float = inf
     """Until when all requests are in the records, though brokers ran longer: those of open connections come with the
     next snapshot."""
+    listeners: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Names of the brokers' listeners by security protocol, where the records have them."""
 
     @property
     def first(self) -> float | None:

@@ -6,7 +6,7 @@ clients, so such clients (suspects) are judged together at the end.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from client_telemetry.identity.owners import OwnerRule, first_match
@@ -35,7 +35,7 @@ class Setting:
     """What is the same for all clients. `refused`: address, API key and version of refusals without a known client.
     `times`: the windows over which metrics are compared; None = too short. `shown`: the time range of curves.
     `owner_rules`: the user's. `scram_users`: principals with SCRAM credentials, for clients that no report predicted;
-    None = unknown.
+    None = unknown. `offered`: SASL mechanisms of the listeners, by security protocol, for the same clients.
     """
 
     from_release: str
@@ -47,6 +47,7 @@ class Setting:
     shown: CurveSpan
     owner_rules: Sequence[OwnerRule] = ()
     scram_users: frozenset[str] | None = None
+    offered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def upgrade(self) -> Upgrade:
@@ -74,6 +75,7 @@ def setting(
     owner_rules: Sequence[OwnerRule] = (),
     began: float | None = None,
     scram_users: frozenset[str] | None = None,
+    offered: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Setting:
     """`began`: see upgrade_of. Raises NoSuchUpgrade, and WindowWithoutData if nothing was recorded of any client."""
     upgrade = upgrade_of(
@@ -105,6 +107,7 @@ def setting(
         metric_curves.shown(upgrade, first),
         owner_rules,
         scram_users,
+        offered or {},
     )
 
 
@@ -120,7 +123,7 @@ def part(
     for track in all_tracks:
         foreseen = (predictions or {}).get(track.key)
         if foreseen is None:
-            evidence = evidence_of(track, upgrade.old, upgrade.began, common.scram_users)
+            evidence = evidence_of(track, upgrade.old, upgrade.began, common.scram_users, common.offered)
             foreseen = predict(evidence, common.from_release, common.to_release)
         if common.refused and _may_be_refused(track, common.refused):
             result.suspects.append((track, foreseen))

@@ -135,7 +135,17 @@ def from_logs(
         report(
             "warning: lines of kafka.server.KafkaApis have no answers: requests that were answered with errors do not show"
         )
-    return _Reading(_folders(log_survey), zone, report, year, log_survey.doubled).evidence()
+    evidence = _Reading(_folders(log_survey), zone, report, year, log_survey.doubled).evidence()
+    evidence.listeners = _listeners(log_survey)
+    return evidence
+
+
+def _listeners(log_survey: Survey) -> dict[str, frozenset[str]]:
+    of_protocol: dict[str, set[str]] = {}
+    for broker in log_survey.brokers:
+        for listener, protocol in broker.listeners.values():
+            of_protocol.setdefault(protocol, set()).add(listener)
+    return {protocol: frozenset(names) for protocol, names in of_protocol.items()}
 
 
 def _folders(log_survey: Survey) -> list[_Folder]:

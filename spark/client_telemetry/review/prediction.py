@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge, known_issues, served
@@ -84,9 +85,15 @@ NOTHING = Prediction("", "", None, "", "", {}, (), ())
 
 
 def evidence_of(
-    track: Track, old: Iterable[str], until: float, scram_users: frozenset[str] | None = None
+    track: Track,
+    old: Iterable[str],
+    until: float,
+    scram_users: frozenset[str] | None = None,
+    offered: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> ClientEvidence:
-    """The evidence about a track's client on the incarnations `old` before `until`, when the first broker changed."""
+    """The evidence about a track's client on the incarnations `old` before `until`, when the first broker changed. `offered`:
+    SASL mechanisms of the listeners, by security protocol.
+    """
     incarnations = frozenset(old)
     uses: dict[tuple[int, int], ApiUse] = {}
     software: tuple[str, str] | None = None
@@ -117,6 +124,7 @@ def evidence_of(
         client_id=track.key.client_id,
         api_uses=tuple(uses[key] for key in sorted(uses)),
         security_protocol=protocol,
+        offered_sasl_mechanisms=offered.get(protocol or ""),
         principal_has_scram=_has_scram(track.key.principal, scram_users),
     )
 

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from client_telemetry.compatibility import knowledge
-from client_telemetry.compatibility.arguments import day
+from client_telemetry.compatibility.arguments import add_mechanisms, day
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.expectations import metric_changes as metric_changes_suite
 from client_telemetry.expectations import rule_records as rule_records_suite
@@ -441,7 +441,7 @@ def ask_first(args: argparse.Namespace) -> None:
             continue
         releases = {"from": plan.from_release, "to": plan.to_release}
         day_of_it = f"{moment(plan.began):%Y-%m-%d}"
-        names = (*_OF_A_REPORT, "knowledge", "scram_users")
+        names = (*_OF_A_REPORT, "knowledge", "scram_users", "mechanisms")
         if main_of("impact")(_options(args, names, report_id=plan.name, day=day_of_it, **releases)) == 0:
             _publish_report(args, plan.name)  # an error here recurs in show_in_report
 
@@ -493,6 +493,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument(
         "--scram-users", help="users with SCRAM credentials, for a question that is asked first"
     )
+    add_mechanisms(arguments)
     arguments.add_argument(
         "--publish", required=True, help="folder or file:// URL that gets upgrade_review/..."
     )

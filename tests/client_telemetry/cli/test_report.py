@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from client_telemetry.cli import report
+from client_telemetry.cli import report, review
 
 LOGS = Path(__file__).parents[3] / "include" / "sample" / "request_logs"
 TEXT = LOGS / "kafka-2.7.2-text.request.log.zst"
@@ -190,3 +190,27 @@ def test_a_report_that_follows_is_made_again_with_the_same_options():
     assert again == ["--to=4.0.1", "--planned-for=2026-12-05", "--asked-by=the platform team"]
     with pytest.raises(SystemExit):
         report._arguments([*given, "--planned-for=soon"])
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ("SCRAM-SHA-512", "'SCRAM-SHA-512' does not say which mechanisms a listener offers: write LISTENER="),
+        ("SASL=SCRAM-SHA-1", "'SCRAM-SHA-1' is not a known SASL mechanism: use GSSAPI, PLAIN,"),
+    ],
+)
+@pytest.mark.parametrize("command", ["report", "review"])
+def test_unknown_mechanisms_are_refused(capsys, command, stated, message):
+    options = {"report": ["--out=out"], "review": ["--from=3.9.1", "--publish=out"]}[command]
+    with pytest.raises(SystemExit) as ended:
+        {"report": report, "review": review}[command].main(
+            ["--to=4.0.1", *options, f"--mechanisms={stated}", "a.log"]
+        )
+    assert ended.value.code == 2 and message in capsys.readouterr().err
+
+
+def test_mechanisms_of_a_listener_that_nobody_uses_are_refused(tmp_path, capsys):
+    options = ["--to=4.0.1", f"--out={tmp_path / 'out'}", "--mechanisms=SASL=PLAIN"]
+    assert report.main([*options, str(TEXT), "--from=2.7.2"]) == 2
+    assert "no connection to a listener SASL was seen: listeners are " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

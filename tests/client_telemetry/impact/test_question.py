@@ -3,7 +3,12 @@
 import datetime as dt
 
 import pytest
-from client_telemetry.impact.question import NoSuchQuestion, question, reported_scram_users
+from client_telemetry.impact.question import (
+    NoSuchQuestion,
+    offered_mechanisms,
+    question,
+    reported_scram_users,
+)
 
 DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -172,3 +177,52 @@ def test_features_that_were_raised_after_the_first_broker_left_do_not_count():
     reported = {"dt": DAY, "last_evidence_at": None, "finalized_features": NEW, "feature_levels": changes}
     rows = [broker(1, "4.0.1") | reported, broker(2, "4.0.1") | reported, broker(2, "4.1.1", 30) | reported]
     assert question("c", "4.0.1", "4.1.1", [DAY], rows).source_features == tuple(OLD.items())
+
+
+def printing(broker_id: int, mechanisms: str, listeners: str = "PLAINTEXT,CLIENTS") -> dict:
+    protocols = "PLAINTEXT:PLAINTEXT,CLIENTS:SASL_SSL,OTHER:SASL_SSL"
+    settings = {
+        "listeners": listeners,
+        "listener.security.protocol.map": protocols,
+        "sasl.enabled.mechanisms": mechanisms,
+    }
+    return without_manifest(broker_id) | {"settings": settings}
+
+
+def without_manifest(broker_id: int) -> dict:
+    return broker(broker_id, "3.9.1") | {"listeners": None, "dt": dt.date(2026, 11, 21)}
+
+
+SCRAM_512 = ("SCRAM-SHA-512",)
+OF_CLIENTS = {"CLIENTS": SCRAM_512}
+
+
+@pytest.mark.parametrize(
+    ("brokers", "stated", "logins", "offered"),
+    [
+        ([printing(1, "[SCRAM-SHA-512]"), printing(2, "[SCRAM-SHA-512]")], {}, [], OF_CLIENTS),
+        (
+            [printing(1, "[OAUTHBEARER]")],
+            {},
+            [("CLIENTS", "OAUTHBEARER|PLAIN")],
+            {"CLIENTS": ("OAUTHBEARER",)},
+        ),
+        # one listener may have another value, which is not printed
+        ([printing(1, "[SCRAM-SHA-512]")], {}, [("CLIENTS", "PLAIN")], {}),
+        ([printing(1, "[SCRAM-SHA-512]", "CLIENTS,OTHER")], {}, [], {}),
+        # nobody set it
+        ([printing(1, "[GSSAPI]")], {}, [], {}),
+        # a broker of which nothing is known, or that differs
+        ([printing(1, "[SCRAM-SHA-512]"), without_manifest(2)], {}, [], {}),
+        ([printing(1, "[SCRAM-SHA-512]"), printing(2, "[PLAIN]")], {}, [], {}),
+        ([without_manifest(1)], OF_CLIENTS, [("clients", None)], {"clients": SCRAM_512}),
+        (
+            [without_manifest(1) | {"listeners": [{"name": "CLIENTS", "sasl_mechanisms": ["PLAIN"]}]}],
+            OF_CLIENTS,
+            [("CLIENTS", "PLAIN")],
+            {"CLIENTS": ("PLAIN", "SCRAM-SHA-512")},
+        ),
+    ],
+)
+def test_the_mechanisms_that_a_listener_offers(brokers, stated, logins, offered):
+    assert offered_mechanisms(brokers, stated, logins) == offered
