@@ -15,7 +15,7 @@ BIN := .venv/bin
 CLIENT_TELEMETRY := $(BIN)/client-telemetry
 AIRFLOW := include/airflow.sh
 STAMPS := var/stamps
-SOURCES := dags include plugins spark tests benchmarks
+SOURCES := audit dags include plugins spark tests benchmarks
 SHELL_SCRIPTS := .ci/run $(wildcard include/*.sh spark/executors/*.sh)
 MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include spark tests -name '*.md' -not -path '*/target/*' -not -path 'tests/data/reports/*')
 
@@ -28,7 +28,7 @@ END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; sleep 0.2; code=0; 
 quoted = '$(subst ','\'',$(1))'
 
 .DEFAULT_GOAL := help
-.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e e2e-install e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy withheld-facts bench knowledge clean fuzz ask docs storage
+.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e e2e-install e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy withheld-facts bench knowledge clean fuzz ask docs storage sbom audit
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -161,8 +161,17 @@ knowledge: install  ## read the request versions of a release from its kafka-cli
 	@$(BIN)/python -m client_telemetry.compatibility.broker_release --jar var/knowledge/kafka-clients-$(RELEASE).jar
 	@$(BIN)/python spark/generated_files.py
 
+sbom: install $(STAMPS)/audit  ## write what the Python part consists of into var/sbom/python.cdx.json (CycloneDX)
+	@mkdir -p var/sbom
+	@var/audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --validate -o var/sbom/python.cdx.json $(BIN)/python
+	@echo var/sbom/python.cdx.json
+
+audit: $(STAMPS)/audit  ## known vulnerabilities of the pinned packages: from OSV, or offline with DATABASE=<folder with OSV's records>
+	@var/audit/bin/python audit/known_vulnerabilities.py requirements.txt $(if $(DATABASE),$(call quoted,$(DATABASE)))
+
 lock: $(STAMPS)/uv  ## resolve the dependencies of pyproject.toml into requirements.txt, with hashes
 	@var/uv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
+	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header audit/requirements.in -o audit/requirements.txt
 	@grep -E '^(#|uv==)' include/uv_requirements.txt | sed 's/ .$$//' | tee var/uv/wanted >/dev/null
 	@var/uv/bin/uv pip compile -q --no-header --no-annotate --generate-hashes var/uv/wanted -o var/uv/locked
 	@{ grep '^#' var/uv/wanted; cat var/uv/locked; } >include/uv_requirements.txt
@@ -197,6 +206,12 @@ $(STAMPS)/venv: requirements.txt pyproject.toml | $(STAMPS)/uv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(call download,"a Python package",var/uv/sync.log) var/uv/bin/uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.txt
 	@$(call download,"what builds this package",var/uv/editable.log) var/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+# Apart from the project's packages, which it looks at.
+$(STAMPS)/audit: audit/requirements.txt | $(STAMPS)/uv
+	@var/uv/bin/uv venv --quiet --clear --python $(PYTHON) var/audit
+	@$(call download,"what looks for vulnerabilities",var/uv/audit.log) var/uv/bin/uv pip sync --quiet --require-hashes --python var/audit/bin/python $<
 	@touch $@
 
 # Of the packages, only a quarter is ever imported, and Python keeps what it compiles then. Where it may not

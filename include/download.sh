@@ -9,7 +9,7 @@ what=$1 log=$2
 shift 2
 read -ra pauses <<<"${DOWNLOAD_PAUSES:-2 5 15}"
 # Lines that name a reason, of pip, uv, Ivy, Maven, Go; the last one is the cause of those before it.
-reasons='error|refused|timed? ?out|reset|mismatch|not found|unresolved|unreachable|no space|denied|not resolve'
+reasons='error|cause:|certificate|refused|timed? ?out|reset|mismatch|not found|unresolved|unreachable|no space|denied|not resolve'
 # Trying again does not help.
 final='hash(es)? (mismatch|do not match)|do not match the hashes|no solution found|no space left|permission denied|no matching distribution'
 

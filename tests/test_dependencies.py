@@ -82,4 +82,6 @@ def test_every_pinned_package_has_hashes(path):
     pinned = (CHECKOUT / path).read_text().replace("\\\n", " ").splitlines()
     packages = [line for line in pinned if line and not line.lstrip().startswith("#")]
     assert packages
-    assert [line[:60] for line in packages if not re.search(r"==\S+ .*--hash=sha256:[0-9a-f]{64}", line)] == []
+    assert [
+        line[:60] for line in packages if not re.search(r"==\S+ .*--hash=sha256:[0-9a-f]{64}", line)
+    ] == []
