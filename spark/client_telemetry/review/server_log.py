@@ -4,7 +4,8 @@ releases over time, refused requests, failed logins, finalized features. Pure.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import groupby, zip_longest
+from operator import itemgetter
 from typing import NamedTuple
 
 from client_telemetry.review.phases import clock
@@ -53,6 +54,8 @@ class ServerRun:
     is_up: bool = False
     """Whether it says that it has started, after it said that it is starting."""
     features: list[tuple[float, dict[str, int]]] = field(default_factory=list)
+    fatal: str | None = None
+    """Why it could not start, in its own words; empty = it does not say why, None = nothing shows that it could not."""
     refused: list[RefusedRequest] = field(default_factory=list)
     logins: list[LoginFailure] = field(default_factory=list)
 
@@ -80,6 +83,8 @@ class ServerRun:
             self.stopping = at
         elif event.kind == "started":
             self.is_up = True
+        elif event.kind == "fatal" and not self.is_up:
+            self.fatal = self.fatal or event.text
         elif event.kind == "release" and not self.releases:
             self.releases = (event.text,)
 
@@ -91,6 +96,7 @@ class ServerRun:
         self.is_up = self.is_up or other_log.is_up
         self.node_id = other_log.node_id if self.node_id is None else self.node_id
         self.stopping = other_log.stopping if self.stopping is None else self.stopping
+        self.fatal = other_log.fatal if self.fatal is None else self.fatal
         refused, logins = set(self.refused), set(self.logins)
         self.refused += [refusal for refusal in other_log.refused if refusal not in refused]
         self.logins += [login for login in other_log.logins if login not in logins]
@@ -98,8 +104,9 @@ class ServerRun:
 
 
 def failed_starts(logs: Iterable[Sequence[ServerRun]]) -> list[str]:
-    """In sentences, in order of time, the starts after which a node did not come up. `logs`: the runs of each folder, which
-    is one node's. Nothing is said of nodes whose logs have no complete start.
+    """In sentences, in order of time, the starts after which a node did not come up, with the reason if the node says it.
+    `logs`: the runs of each folder, which is one node's. A start of which only the end is missing counts if the node's logs have
+    a complete one.
     """
     by_node: dict[int, list[ServerRun]] = {}
     for runs in logs:
@@ -108,25 +115,44 @@ def failed_starts(logs: Iterable[Sequence[ServerRun]]) -> list[str]:
             by_node.setdefault(nodes[0] if run.node_id is None else run.node_id, []).append(run)
     until = max((run.last for runs in by_node.values() for run in runs), default=0.0)
     failed = [
-        (run.started, _failed_start(node, run, later))
+        (run.started, sentence)
         for node, runs in by_node.items()
-        if any(run.is_up for run in runs)
-        for run, later in _each_with_next(runs)
-        if run.starting is not None and not run.is_up
-        if later is not None or until - run.last > STARTING_SECONDS
+        for run, sentence in _of_node(node, sorted(runs, key=lambda run: run.started), until)
     ]
-    return [sentence for _, sentence in sorted(failed)]
+    return [sentence for _, sentence in sorted(failed, key=itemgetter(0, 1))]
 
 
-def _each_with_next(runs: Sequence[ServerRun]) -> Iterator[tuple[ServerRun, ServerRun | None]]:
-    in_order = sorted(runs, key=lambda run: run.started)
-    yield from zip_longest(in_order, in_order[1:])
+def _of_node(node: int, runs: Sequence[ServerRun], until: float) -> Iterator[tuple[ServerRun, str]]:
+    """The first of each series of failed starts that are alike, and the sentence. `runs`: in order of time."""
+    has_complete_start = any(run.is_up for run in runs)
+    for alike, group in groupby(
+        zip_longest(runs, runs[1:]),
+        lambda pair: (
+            _has_failed(pair[0], pair[1], until, has_complete_start) and (pair[0].releases, pair[0].fatal)
+        ),
+    ):
+        if alike:
+            starts = list(group)
+            yield starts[0][0], _failed_start(node, [run for run, _ in starts], starts[-1][1])
 
 
-def _failed_start(node: int, run: ServerRun, later: ServerRun | None) -> str:
-    release = f" on {run.releases[0]}" if len(run.releases) == 1 else ""
+def _has_failed(run: ServerRun, later: ServerRun | None, until: float, has_complete_start: bool) -> bool:
+    if run.fatal is not None:
+        return True
+    is_over = later is not None or until - run.last > STARTING_SECONDS
+    return has_complete_start and run.starting is not None and not run.is_up and is_over
+
+
+def _failed_start(node: int, runs: Sequence[ServerRun], later: ServerRun | None) -> str:
+    """`runs`: one or more starts that failed alike; `later`: the next one."""
+    first, last = runs[0], runs[-1]
+    release = f" on {first.releases[0]}" if len(first.releases) == 1 else ""
+    when = f"at {clock(first.started)}"
+    if len(runs) > 1:
+        when = f"{len(runs)} times from {clock(first.started)} to {clock(last.started)}"
+    why = f" ({first.fatal})" if first.fatal else ""
     again = f"it was started again at {clock(later.started)}" if later else "it was not started again"
-    return f"Broker {node} was started{release} at {clock(run.started)} and did not come up; {again}"
+    return f"Broker {node} was started{release} {when} and did not come up{why}; {again}"
 
 
 def read(lines: Iterable[bytes], times: LineReader | None = None) -> list[ServerRun]:
@@ -160,5 +186,5 @@ def _runs(lines: Iterable[bytes], times: LineReader) -> Iterator[ServerRun]:
 def _begins_another(run: ServerRun, event: ServerEvent) -> bool:
     """A process writes its first line once; the other lines of its start follow within a minute."""
     if event.kind == "process" or (event.kind == "starting" and event.text == "zookeeper"):
-        return run.is_broker or event.nanos / 1e9 - run.started > 60
+        return run.is_broker or run.fatal is not None or event.nanos / 1e9 - run.started > 60
     return event.kind == "starting" and run.is_broker

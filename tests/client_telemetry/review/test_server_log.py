@@ -87,3 +87,75 @@ def test_a_start_after_which_the_broker_did_not_come_up_is_an_event() -> None:
 def test_nothing_is_said_of_logs_that_have_no_complete_start() -> None:
     assert failed_starts([read(LOG.splitlines())]) == []
     assert failed_starts([]) == []
+
+
+CONFIG = "org.apache.kafka.common.config.ConfigException: "
+NOT_ALLOWED = (
+    "https://keys.example is not allowed. Update system property 'org.apache.kafka.sasl.oauthbearer.allowed.urls' to allow "
+    "https://keys.example"
+)
+UP = """\
+[2026-11-22 12:00:00,000] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
+[2026-11-22 12:00:01,000] INFO [BrokerServer id=3] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)
+[2026-11-22 12:00:02,000] INFO Kafka version: 3.9.1 (org.apache.kafka.common.utils.AppInfoParser)
+[2026-11-22 12:00:03,000] INFO [KafkaRaftServer nodeId=3] Kafka Server started (kafka.server.KafkaRaftServer)
+[2026-11-22 12:01:00,000] INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)
+"""
+SETTING = f"""\
+[2026-11-22 12:02:00,000] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
+[2026-11-22 12:02:01,000] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)
+{CONFIG}Invalid value 4096 for configuration log.segment.bytes: Value must be at least 1048576
+\tat org.apache.kafka.common.config.ConfigDef$Range.ensureValid(ConfigDef.java:1035)
+"""
+STARTUP = f"""\
+[2026-11-22 12:02:01,000] INFO [BrokerServer id=3] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)
+[2026-11-22 12:02:02,000] INFO Kafka version: 4.0.1 (org.apache.kafka.common.utils.AppInfoParser)
+[2026-11-22 12:02:09,000] ERROR [BrokerServer id=3] Fatal error during broker startup. Prepare to shutdown (kafka.server.BrokerServer)
+org.apache.kafka.common.KafkaException: {CONFIG}{NOT_ALLOWED.replace("//", "//me:hunter2@")}
+\tat org.apache.kafka.common.network.SaslChannelBuilder.configure(SaslChannelBuilder.java:190)
+[2026-11-22 12:02:09,500] INFO [BrokerServer id=3] Transition from STARTING to SHUTTING_DOWN (kafka.server.BrokerServer)
+[2026-11-22 12:02:10,000] ERROR Exiting Kafka due to fatal exception during startup. (kafka.Kafka$)
+org.apache.kafka.common.KafkaException: {CONFIG}{NOT_ALLOWED.replace("//", "//me:hunter2@")}
+"""
+
+
+@pytest.mark.parametrize(
+    ("failure", "sentence"),
+    [
+        (
+            SETTING,
+            "Broker 3 was started at 12:02:00 and did not come up (Invalid value 4096 for configuration log.segment.bytes: Value "
+            "must be at least 1048576)",
+        ),
+        (STARTUP, f"Broker 3 was started on 4.0.1 at 12:02:01 and did not come up ({NOT_ALLOWED})"),
+    ],
+)
+def test_a_failed_start_has_its_reason(failure, sentence):
+    assert failed_starts([read((UP + failure).encode().splitlines())]) == [
+        f"{sentence}; it was not started again"
+    ]
+    again = UP.replace("12:00", "12:02:4").replace(":4:", ":4")
+    lines = (UP + failure + again).encode().splitlines()
+    assert [event.rpartition("; ")[0] for event in failed_starts([read(lines)])] == [sentence]
+
+
+def test_a_failed_start_without_another_one_is_an_event_too():
+    (event,) = failed_starts([read(STARTUP.encode().splitlines())])
+    assert event.startswith(
+        "Broker 3 was started on 4.0.1 at 12:02:01 and did not come up (https://keys.example is"
+    )
+
+
+def test_a_failed_start_that_does_not_say_why():
+    lines = STARTUP.replace("ERROR Exiting", "INFO x").splitlines()
+    lines = [line.encode() for line in lines if "Exception" not in line]
+    (event,) = failed_starts([read(lines)])
+    assert event == "Broker 3 was started on 4.0.1 at 12:02:01 and did not come up; it was not started again"
+
+
+def test_a_process_that_is_started_again_and_again_is_one_event():
+    failures = [SETTING.replace("12:02:0", f"12:02:{tens}") for tens in range(3)]
+    assert failed_starts([read((UP + "".join(failures)).encode().splitlines())]) == [
+        "Broker 3 was started 3 times from 12:02:00 to 12:02:20 and did not come up (Invalid value 4096 for configuration "
+        "log.segment.bytes: Value must be at least 1048576); it was not started again"
+    ]

@@ -6,7 +6,9 @@ Wording of brokers from 2.x to 4.4. Starts and stops: Log4jController (the first
 (ZooKeeper), BrokerServer, ControllerServer and KafkaRaftServer (KRaft), LoggingSignalHandler; the release:
 AppInfoParser; features: FeaturesPublisher. Refusals: kafka.network.Processor, two ERROR lines each, of which "Exception
 while processing request from" is always present (Processor.processException); the exception is in the lines that
-follow. Logins: Selector.pollSelectionKeys. Settings: broker_settings.py.
+follow. Logins: Selector.pollSelectionKeys. Settings: broker_settings.py. Failed starts: KafkaServer.startup,
+BrokerServer.startup, ControllerServer.startup, Kafka.main ("Exiting Kafka due to fatal exception"; the exception is with it since
+KAFKA-13804).
 """
 
 import re
@@ -26,6 +28,7 @@ Kind = Literal[
     "release",
     "features",
     "settings",
+    "fatal",
     "refused",
     "login_failed",
     "named",
@@ -35,7 +38,7 @@ Kind = Literal[
 class ServerEvent(NamedTuple):
     """`node_id`: if the line names it; a `named` event has nothing else. `text`: for `starting` which line it is (a
     process writes each once), for `release` its number, for `features` the finalized levels as in `feature_levels`,
-    for `login_failed` the broker's words, otherwise empty. `connection_id`: of refusals and failed logins; empty in
+    for `login_failed` the broker's words, for `fatal` why it did not start, otherwise empty. `connection_id`: of refusals and failed logins; empty in
     releases that do not log it. `address`: of failed logins, numeric. `api`: key and version of a refused request,
     if the exception names them. `label`: of the line. `settings`: of a `settings` event, sorted by name.
     """
@@ -59,6 +62,7 @@ _CLASSES = {
         "kafka.server.ControllerServer",
         "kafka.server.KafkaRaftServer",
         "kafka.server.KafkaConfig",
+        "kafka.Kafka$",
         "kafka.utils.Log4jControllerRegistration$",
         "org.apache.kafka.common.utils.AppInfoParser",
         "org.apache.kafka.common.utils.LoggingSignalHandler",
@@ -67,6 +71,7 @@ _CLASSES = {
         "org.apache.kafka.common.network.Selector",
     )
 }
+_CLASSES["Kafka"] = _CLASSES["Kafka$"]
 _CLASSES["Log4jControllerRegistration"] = _CLASSES["Log4jControllerRegistration$"]
 """Loggers whose lines are read, by the name of the class: layouts shorten the rest (`%c{1}`)."""
 
@@ -75,6 +80,7 @@ _WORDS = (
     r"Registered kafka:type=kafka\.Log4jController MBean|Terminating process due to signal|Kafka version ?: \d"
     r"|Exception while processing request from |Failed (?:re-)?authentication with |Unexpected error from /\S+ \(channelId"
     r"|Kafka Server started|Transition from SHUTDOWN to STARTING|to SHUTTING_DOWN|finalizedFeatures=\{|KafkaConfig values:"
+    r"|Fatal error during \w+ startup|Exiting Kafka due to fatal exception"
 )
 """Messages that can be told without their logger."""
 
@@ -99,6 +105,13 @@ _EVENTS = (
     ("stopping", "", "shutting down (kafka.server.KafkaServer)"),
     ("stopping", "", "to SHUTTING_DOWN (kafka.server.BrokerServer)"),
 )
+_FATAL = re.compile(
+    r"Fatal error during (?:KafkaServer|broker|controller) startup|Exiting Kafka due to fatal exception.* \(kafka\.Kafka\$\)"
+)
+_THROWN = re.compile(r"^(?:Caused by: )?(?:(?:[a-z][\w$]*\.)+[A-Z][\w$]*: )+(?P<why>.*)$")
+"""An exception; one that wraps another begins its message with the other's name."""
+_USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
+_LONGEST_REASON = 300
 _OF_A_BROKER = re.compile(r"\(kafka\.server\.(?:BrokerServer|KafkaServer)\)\s*$")
 """KafkaRaftServer is the process, which may be a controller alone."""
 _RELEASE = re.compile(r"Kafka version ?: (\S+) \(org\.apache\.kafka\.common\.utils\.AppInfoParser\)")
@@ -196,7 +209,7 @@ class ServerLines:
         if event is None:
             return
         event = event._replace(label=line.label)
-        if event.kind != "refused" and (event.kind != "login_failed" or event.text):
+        if event.kind not in ("refused", "fatal") and (event.kind != "login_failed" or event.text):
             yield event
             return
         self._waiting[line.label] = event, _EXCEPTION_LINES
@@ -244,6 +257,11 @@ class ServerLines:
             yield from self._give_up(label)
             return
         self._waiting[label] = event, left - 1
+        if event.kind == "fatal":
+            if text.strip():
+                del self._waiting[label]
+                yield event._replace(text="" if text.lstrip().startswith("at ") else _reason(text))
+            return
         if event.kind == "login_failed":
             del self._waiting[label]
             if text.startswith(_BEFORE_LOGIN):
@@ -258,7 +276,7 @@ class ServerLines:
     def _give_up(self, label: str) -> Iterator[ServerEvent]:
         """A refusal whose request is not named still counts; an unexpected error without its reason says nothing."""
         event, _ = self._waiting.pop(label)
-        if event.kind == "refused":
+        if event.kind in ("refused", "fatal"):
             yield event
 
 
@@ -294,6 +312,8 @@ def _event(text: str, nanos: int) -> ServerEvent | None:
     release = _RELEASE.search(text)
     if release:
         return ServerEvent(nanos, "release", text=release[1])
+    if _FATAL.search(text):
+        return ServerEvent(nanos, "fatal", node_id)
     features = _FEATURES.search(text)
     if features:
         return ServerEvent(nanos, "features", node_id, features[1])
@@ -301,6 +321,16 @@ def _event(text: str, nanos: int) -> ServerEvent | None:
         if words in text:
             return ServerEvent(nanos, kind, node_id, which)  # type: ignore[arg-type]
     return ServerEvent(nanos, "named", node_id) if node_id is not None and _OF_A_BROKER.search(text) else None
+
+
+def _reason(thrown: str) -> str:
+    """The message of an exception, without users and passwords of URLs; its name if it has none.
+
+    >>> _reason("org.apache.kafka.common.config.ConfigException: Invalid value 4096 for configuration log.segment.bytes")
+    'Invalid value 4096 for configuration log.segment.bytes'
+    """
+    match = _THROWN.match(thrown.strip())
+    return _USER_INFO.sub("", match["why"] if match else thrown.strip())[:_LONGEST_REASON]
 
 
 def _login(nanos: int, node_id: int | None, match: re.Match[str], why: str) -> ServerEvent:
