@@ -38,16 +38,16 @@ def possible_mechanisms(
     """SASL mechanisms that a connection may log in with; empty if it does not use SASL, None if it could be any.
 
     `has_scram`: whether the principal has SCRAM credentials. `known_elsewhere`: mechanisms of the client's other connections:
-    a principal with SCRAM credentials that also logs in otherwise may do either.
+    a principal with SCRAM credentials that also logs in otherwise may do either. Where the listener offers no SCRAM, credentials
+    are of no use.
     """
     if own := mechanisms_in(login.sasl_mechanism):
         return own
     if login.uses_sasl is False:
         return frozenset()
     possible = None if login.offered is None else mechanisms_in(",".join(login.offered))
-    if has_scram is True:
-        scram = SCRAM if possible is None or not possible & SCRAM else possible & SCRAM
-        return scram | known_elsewhere
+    if has_scram is True and (possible is None or possible & SCRAM):
+        return (SCRAM if possible is None else possible & SCRAM) | known_elsewhere
     if has_scram is False:
         return frozenset(MECHANISMS) - SCRAM if possible is None else possible - SCRAM
     return possible

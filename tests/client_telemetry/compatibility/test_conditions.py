@@ -24,6 +24,11 @@ def met(text: str, vendor: str | None = APACHE_KAFKA, levels: dict[str, int] | N
         ("the listener offers it too", {"offered_sasl_mechanisms": ("PLAIN", "SCRAM-SHA-256")}, "unknown"),
         ("the listener does not offer it", {"offered_sasl_mechanisms": ("PLAIN", "OAUTHBEARER")}, "no"),
         ("its principal has SCRAM credentials", {"principal_has_scram": True}, "yes"),
+        (
+            "its principal has SCRAM credentials, the listener offers others",
+            {"principal_has_scram": True, "offered_sasl_mechanisms": ("PLAIN", "GSSAPI")},
+            "no",
+        ),
         ("its principal has none", {"principal_has_scram": False}, "no"),
         (
             "its principal has none, the listener offers others",
