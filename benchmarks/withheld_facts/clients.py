@@ -80,6 +80,9 @@ class Said:
     has_scram: bool | None
     vendor: str | None
     window: str
+    other_logins: tuple[tuple[str | None, str | None, tuple[str, ...] | None], ...] = ()
+    """Security protocol, mechanism and what the listener offers, of connections that differ from the first ones."""
+    source_features: tuple[tuple[str, int], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,13 @@ class Case:
     source: Cluster
     target: Cluster
     said: Said
+    beside: Client | None = None
+    """Another program with the same principal and client id, of which brokers keep the same name or none: what is said
+    is said of both at once."""
+
+    @property
+    def clients(self) -> tuple[Client, ...]:
+        return (self.client, self.beside) if self.beside else (self.client,)
 
 
 @dataclass(frozen=True)
@@ -137,12 +147,76 @@ def draw(random: Random) -> Case:
         source, target = _clusters(random)
         client, program = _client(random)
         if client.apis and not harm(client, source):
-            window, visible = _window(random, client, program)
-            said = _said(random, client, program, source, target, window, visible)
-            if program.is_administrative:
-                # What an administrator does next nobody can know: the verdict is about what was seen.
-                client = replace(client, apis=frozenset(visible))
-            return Case(client, program.name, source, target, said)
+            client, said = _seen(random, client, program, source, target)
+            case = Case(client, program.name, source, target, said)
+            case = _with_another(random, case) if random.random() < 0.15 else case
+            return replace(case, said=_with_more(random, case))
+
+
+def _seen(
+    random: Random, client: Client, program: Program, source: Cluster, target: Cluster
+) -> tuple[Client, Said]:
+    """A client and what is said of it; of an administrator only what was seen: nobody can know what it does next."""
+    window, visible = _window(random, client, program)
+    said = _said(random, client, program, source, target, window, visible)
+    return replace(client, apis=frozenset(visible)) if program.is_administrative else client, said
+
+
+def _with_another(random: Random, case: Case) -> Case:
+    """The case with a second program behind the same principal and client id, if brokers take both for one client and a record
+    shows that there are two: an API in two versions, or two ways to log in.
+    """
+    client, program = _client(random)
+    if not client.apis or harm(client, case.source):
+        return case
+    client, said = _seen(random, client, program, case.source, case.target)
+    first = case.said
+    if _shown_name(first) != _shown_name(said):
+        return case
+    login = _login(said)
+    both = replace(
+        first,
+        client_id=random.choice((None, f"app-{random.randrange(10**6)}")),
+        requests=_together(first.requests, said.requests),
+        other_logins=() if login == _login(first) else (login,),
+        has_scram=None if client.mechanism != case.client.mechanism else first.has_scram,
+        window=f"{first.window}; beside it {client.library} {client.version}, {program.name}, {client.mechanism}",
+    )
+    return replace(case, beside=client, said=both) if _shows_two(both) else case
+
+
+def _shows_two(said: Said) -> bool:
+    keys = [key for key, *_ in said.requests if key != API_VERSIONS]
+    protocols = {said.security_protocol, *(protocol for protocol, *_ in said.other_logins)} - {None}
+    return len(keys) > len(set(keys)) or len(protocols) > 1
+
+
+def _shown_name(said: Said) -> tuple[str | None, str | None, tuple[tuple[str, str], ...]]:
+    return said.software_name, said.software_version, said.also_declared
+
+
+def _login(said: Said) -> tuple[str | None, str | None, tuple[str, ...] | None]:
+    return said.security_protocol, said.mechanism, said.offered_mechanisms
+
+
+def _together(*of_clients: Sequence[tuple[int, int, int, int]]) -> tuple[tuple[int, int, int, int], ...]:
+    """Requests of several clients, by API and version."""
+    counts: dict[tuple[int, int], list[int]] = {}
+    for key, version, answered, refused in (request for requests in of_clients for request in requests):
+        counted = counts.setdefault((key, version), [0, 0])
+        counted[0] += answered
+        counted[1] += refused
+    return tuple((key, version, *counted) for (key, version), counted in sorted(counts.items()))
+
+
+def _with_more(random: Random, case: Case) -> Said:
+    """What is said of the case, perhaps with connections of which nothing is known, and with the source's features."""
+    said, login = case.said, (case.said.security_protocol, None, None)
+    if random.random() < 0.2 and login != _login(said) and login not in said.other_logins:
+        said = replace(said, other_logins=(*said.other_logins, login))
+    if case.source.number >= (3, 3) and random.random() < 0.4:
+        said = replace(said, source_features=tuple(sorted(case.source.levels.items())))
+    return said
 
 
 def _clusters(random: Random) -> tuple[Cluster, Cluster]:

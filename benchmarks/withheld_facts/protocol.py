@@ -190,6 +190,8 @@ def _compares_nonces(release: tuple[int, ...]) -> bool:
 def _does_not_connect(client: Client, cluster: Cluster) -> str:
     if client.library == "franz-go" and client.number == (1, 19, 0) and cluster.number < (3, 9):
         return "it takes error 35 to ApiVersions 4 for an answer"
+    if client.library == "platformatic-kafka" and cluster.number < (2, 4):
+        return "it asks with ApiVersions 3 only"
     return ""
 
 

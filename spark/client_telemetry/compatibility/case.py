@@ -114,6 +114,11 @@ class Case:
             else frozenset()
         )
 
+    @property
+    def is_identified(self) -> bool:
+        """Whether its name, or a library's default client id, tells its library."""
+        return self.identity is not None or (self.fingerprint is not None and self.fingerprint.by_client_id)
+
     @cached_property
     def seen(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
         """API key and its versions in use, by key."""

@@ -7,7 +7,7 @@ Evidence is combined per API, never per client (request_findings), known issues 
 * A finding whose condition the data cannot show is listed and named as missing. If it would break the client and
   depends only on how client and brokers are set up today (a SASL mechanism), the client is not called safe.
 * A client with neither a known role nor a known library gets insufficient_evidence, unless the target serves all that
-  the source serves.
+  the source serves. So do several programs that nothing tells apart: what one of them does may not have been seen.
 """
 
 from client_telemetry.compatibility import (
@@ -41,7 +41,10 @@ def conclude(case: Case) -> ClientVerdict:
         (finding.verdict for finding in findings if finding.decides), key=PRECEDENCE.index, default=SAFE
     )
     nothing_shown = not case.roles and case.dropped and not inference.greets_as_of_0_11(case)
-    if verdict != BREAKS and (nothing_shown or any(finding.could_be_met for finding in findings)):
+    not_told_apart = case.dropped and inference.several_programs(case)
+    if verdict != BREAKS and (
+        nothing_shown or not_told_apart or any(finding.could_be_met for finding in findings)
+    ):
         verdict = INSUFFICIENT_EVIDENCE
     reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
     missing = explanations.missing(case, findings)

@@ -29,6 +29,11 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
             # A check whether brokers answer would look the same however long it is watched.
             settled_by = f"{case.target} answers this too, so if it only checks that brokers answer, nothing changes for it; otherwise "
         gaps.append(f"what this client does and with which library: {_seen_so_far(case)}; {settled_by}{ASK}")
+    if case.dropped and (why := inference.several_programs(case)):
+        gaps.append(
+            f"what each program behind it does: {why}, so it is several programs, one that was replaced, or a library that nobody "
+            "has described; give each program a client id of its own, or list them by address"
+        )
     if case.contradiction:
         gaps.append(f"which library it really is: {case.contradiction}; {ASK}")
     for finding in findings:

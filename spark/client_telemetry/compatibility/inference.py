@@ -12,7 +12,7 @@
   explains it works with the target.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from client_telemetry.compatibility import (
@@ -26,6 +26,7 @@ from client_telemetry.compatibility import (
     software,
 )
 from client_telemetry.compatibility.case import Case
+from client_telemetry.compatibility.evidence import format_versions
 from client_telemetry.compatibility.served import BrokerApi, Versions
 from client_telemetry.identity import kip511
 
@@ -101,11 +102,17 @@ def works_unseen(case: Case, key: int) -> str:
         if (
             case.looks_like
             and case.looks_like.named
+            and (apis.API_VERSIONS in case.uses or case.looks_like.library not in _VERSIONS_CAN_BE_SET)
             and (case.seen_roles or roles.assumed(case.evidence.client_id) != roles.ASSUMED)
             and (fingerprints.by_client_id(case.evidence.client_id)[0] or case.product)
         ):
             return f"by its client id and requests it {case.looks_like.looks_like}, which gets along"
     return _by_client_id(case, key, target)
+
+
+_VERSIONS_CAN_BE_SET = frozenset(("aiokafka", "brod", "franz-go", "kafka-python", "librdkafka"))
+"""Libraries that send what a setting says instead of asking brokers for their versions: api_version, query_api_versions,
+MaxVersions, api.version.request=false with broker.version.fallback. Sarama always does."""
 
 
 def _is_steady_member(case: Case) -> bool:
@@ -198,6 +205,43 @@ def may_lose(case: Case, key: int) -> bool:
         return False
     return key not in known_issues.refused_by(case.seen_on) and any(
         key in profile.ranges for profile in candidates(case)
+    )
+
+
+_METADATA_OF_ONE_PROCESS: Mapping[str, tuple[frozenset[int], ...]] = {
+    "aiokafka": (frozenset((0, 1, 5)),),
+    "kafka-go": (frozenset((1, 6, 8)),),
+    "kafka-node": (frozenset((0, 1)),),
+    "kafka-python": (frozenset((0, 1, 5)), frozenset((5, 6, 7))),
+    "sarama": (frozenset((0, 1)),),
+}
+"""Library -> versions of Metadata of which one process sends several to brokers of one release: runs of benchmarks/matrix. All
+others send one."""
+
+
+def several_programs(case: Case) -> str:
+    """What shows that a client without a name is several programs, or one that was replaced; empty if nothing does. Each
+    program begins with Metadata, so several versions of it, or several security protocols, are several programs, of
+    which one may not have shown what it does.
+    """
+    if case.identity is not None:
+        return ""
+    protocols = sorted({login.security_protocol for login in case.evidence.logins if login.security_protocol})
+    if len(protocols) > 1:
+        return f"its connections use {' and '.join(protocols)}"
+    versions = frozenset(use.version for use in case.uses.get(_METADATA, ()))
+    if len(versions) < 2:
+        return ""
+    possible = fingerprints.that_explain(case.seen, case.source, case.evidence.declares_software)
+    if any(_sends_metadata(profile, versions) for profile in possible):
+        return ""
+    return f"no process of a known library sends {apis.request(_METADATA, format_versions(sorted(versions)))}"
+
+
+def _sends_metadata(profile: fingerprints.Profile, versions: frozenset[int]) -> bool:
+    """Whether one process sends these versions."""
+    return _METADATA in profile.also_sends or any(
+        versions <= together for together in _METADATA_OF_ONE_PROCESS.get(profile.library, ())
     )
 
 

@@ -67,7 +67,7 @@ def _of_unseen_roles(case: Case) -> Iterator[Finding]:
     target refuses them. What an administrator may call one day is left out: it is anything.
     """
     handled = case.tried.union(*(roles.needed_by(role, case.tried) for role in case.roles))
-    of_roles = case.seen_roles or (roles.ROLES if case.identity else ())
+    of_roles = case.seen_roles or (roles.ROLES if case.is_identified else ())
     for role in (role for role in of_roles if role != roles.ADMIN):
         for key in sorted(roles.may_use(role, case.tried) - handled):
             if case.identity is None and inference.may_lose(case, key):
