@@ -82,13 +82,19 @@ def histories(
     families: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for client in clients:
         if client["dt"] in number.get(client["cluster_id"], ()):
-            named = {**client, "application_family": family(client["application"]).text}
+            named = {**client, "application_family": _application_family(client)}
             families.setdefault(tuple(named[name] for name in key_columns), []).append(client)
     histories_found = [
         _history(dict(zip(key_columns, key, strict=True)), rows, number[key[0]])
         for key, rows in families.items()
     ]
     return sorted(histories_found, key=lambda history: [getattr(history, name) or "" for name in key_columns])
+
+
+def _application_family(client: Mapping[str, Any]) -> str | None:
+    """Rows of versions that knew no applications have none: there, a client id's family is one."""
+    application: str | None = client["application"]
+    return client["client_family"] if application is None else family(application).text
 
 
 def _history(
@@ -161,7 +167,7 @@ def _refuse(text: str) -> int:
 
 
 def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[dict[str, Any]]:
-    if not lake.exists(CLIENTS) or "application" not in lake.table(CLIENTS).schema().column_names:
+    if not lake.exists(CLIENTS):
         return []
     partitions: dict[str, Any] = {"cluster_id": cluster_id} if cluster_id else {}
     rows: list[Any] = lake.rows(CLIENTS, columns=_COLUMNS, **partitions)
