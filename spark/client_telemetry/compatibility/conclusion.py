@@ -47,7 +47,10 @@ def conclude(case: Case) -> ClientVerdict:
     ):
         verdict = INSUFFICIENT_EVIDENCE
     reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
+    fix = fixes.for_verdict(reasons, case)
     missing = explanations.missing(case, findings)
+    if verdict == BREAKS and fix and not fix.startswith(fixes.NOT_IDENTIFIED):
+        missing = explanations.without_library(missing)
     refused = bool(case.failing) or any(finding.already for finding in findings)
     helped = all(failing.upgrade_helps for failing in case.failing_by_answers)
     failing = refused or bool(case.failing_by_answers)
@@ -69,7 +72,7 @@ def conclude(case: Case) -> ClientVerdict:
                 ),
             )
         ),
-        fix=fixes.for_verdict(reasons, case),
+        fix=fix,
         missing=missing,
         identified_as=_identified_as(case),
         already_failing=failing,

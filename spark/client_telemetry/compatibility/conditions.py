@@ -204,6 +204,8 @@ _NOT_SHOWN = {
     "setting": ("its configuration", False),
     # ACLs and racks of the brokers included
     "broker_setting": ("the configuration of the brokers", False),
+    # proxies between clients and brokers
+    "network": ("the proxies and gateways between clients and brokers", False),
     "event": ("", False),
     # a request that a program builds itself, past its library
     _CLIENT_CODE: ("its source, or a run against the target release", True),
@@ -213,6 +215,16 @@ _NOT_SHOWN = {
     "vendor_build": ("the documentation of its release, or a run against it", True),
 }
 """Kind of term -> what settles it, and whether it is about how client and brokers are set up today."""
+
+SETTLED_BY_OPERATORS = frozenset(
+    (
+        Vendor.settled_by,
+        FeatureLevel.settled_by,
+        SubscriptionsMatchNone.settled_by,
+        *(_NOT_SHOWN[kind][0] for kind in ("broker_setting", "network", "cluster_use", "vendor_build")),
+    )
+)
+"""What settles terms of which whoever runs the brokers knows more than the owner of a client."""
 
 
 @dataclass(frozen=True)
@@ -335,6 +347,6 @@ def _term(text: str) -> Term:
         return NotShown(match[1], match[2], *_NOT_SHOWN[match[1]])
     raise UnreadableCondition(
         f"{text!r} is not a term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
-        "feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; event TEXT; "
+        "feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; network TEXT; event TEXT; "
         "client_code TEXT; cluster_use TEXT; vendor_build TEXT"
     )

@@ -52,6 +52,11 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(gaps))
 
 
+def without_library(gaps: tuple[str, ...]) -> tuple[str, ...]:
+    """For a client that has to change what it is: nobody needs to be asked for its library and version as well."""
+    return tuple(gap for gap in gaps if not gap.endswith(ASK))
+
+
 def _only_asks_for_versions(case: Case) -> bool:
     """Whether it only ever sent ApiVersions, in versions that the target has."""
     target = case.target_api(apis.API_VERSIONS)

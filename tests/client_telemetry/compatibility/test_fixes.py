@@ -1,5 +1,5 @@
 import pytest
-from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.compatibility import ApiUse, ClientEvidence, judge, parse_api_uses
 
 
 def fix(
@@ -147,3 +147,11 @@ def test_a_product_that_a_person_names_has_its_own_fix():
         product="Grafana Promtail (kafka target)",
     )
     assert judge(evidence, "3.9.1", "4.0.0").fix.startswith("upgrade Promtail to 3.3.0 or later")
+
+
+def test_who_is_told_to_replace_a_library_is_not_asked_which_it_is():
+    verdict = judge(
+        ClientEvidence(client_id="kafka-node-client", api_uses=(ApiUse(3, 0, 10),)), "3.9.1", "4.0.1"
+    )
+    assert verdict.verdict == "breaks" and "replace kafka-node" in verdict.fix
+    assert verdict.missing == ()

@@ -39,6 +39,7 @@ from client_telemetry.reports.upgrade.model import (
     SoftwareVersion,
     UpgradeReport,
 )
+from client_telemetry.reports.upgrade.questions import cluster_questions
 from client_telemetry.reports.upgrade.sections import needs_work, sections
 from client_telemetry.reports.versions import version_order
 from client_telemetry.tables.rows import (
@@ -180,6 +181,7 @@ def build_report(
         applications=programs,
         clients=clients,
         failed_logins=logins,
+        cluster_questions=cluster_questions(programs),
         incomplete=incomplete,
         two_steps=two_steps,
         mixed_window=None if two_steps else mixed_and_rollback.mixed_window(programs, *releases),

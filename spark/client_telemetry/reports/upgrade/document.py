@@ -10,6 +10,7 @@ from client_telemetry.reports.upgrade.model import (
     Application,
     Change,
     ClientVerdict,
+    ClusterQuestion,
     Section,
     UpgradeReport,
 )
@@ -22,7 +23,7 @@ def report_json(report: UpgradeReport) -> Iterator[str]:
     document: dict[str, Any] = {
         field.name: getattr(report, field.name)
         for field in fields(report)
-        if field.name not in ("applications", "changes", "sections")
+        if field.name not in ("applications", "changes", "sections", "cluster_questions")
     }
     del document["answer"]
     document["clients"] = (_client(report, client) for client in report.clients)
@@ -30,6 +31,7 @@ def report_json(report: UpgradeReport) -> Iterator[str]:
     document["applications"] = [_application(each, places) for each in report.applications]
     numbers = {id(each): place for place, each in enumerate(report.applications)}
     document["changes"] = [_with_places(each, numbers) for each in report.changes]
+    document["cluster_questions"] = [_with_places(each, numbers) for each in report.cluster_questions]
     document["sections"] = [_with_places(each, numbers) for each in report.sections]
     yield from json_pieces(document)
     yield "\n"
@@ -47,7 +49,7 @@ def _application(application: Application, places: Mapping[int, int]) -> dict[st
     return {**values, "clients": [places[id(client)] for client in application.clients]}
 
 
-def _with_places(of: Change | Section, places: Mapping[int, int]) -> dict[str, Any]:
-    """A change or section with the places of its applications in `applications`."""
+def _with_places(of: Change | ClusterQuestion | Section, places: Mapping[int, int]) -> dict[str, Any]:
+    """A change, question or section with the places of its applications in `applications`."""
     values = {f.name: getattr(of, f.name) for f in fields(of) if f.name != "applications"}
     return {**values, "applications": [places[id(each)] for each in of.applications]}

@@ -375,6 +375,18 @@ class Outlook:
 
 
 @dataclass(frozen=True)
+class ClusterQuestion:
+    """What is asked once for the cluster: yes or no. `condition` is a clause in which "it" is each of the applications."""
+
+    condition: str
+    consequence: str
+    """What happens to the first of the applications if it is so."""
+    settled_by: str
+    applications: tuple[Application, ...]
+    """report.json has their places in `applications`."""
+
+
+@dataclass(frozen=True)
 class ClusterNote:
     """What a pair of releases brings to the cluster itself: a line of cluster_notes.csv."""
 
@@ -523,6 +535,8 @@ class UpgradeReport:
     """By outcome, then owner, software and client id."""
     failed_logins: tuple[FailedLogin, ...]
     """Most frequent first."""
+    cluster_questions: tuple[ClusterQuestion, ...]
+    """For whoever asks for the upgrade: about brokers, features and proxies. Those of most applications first."""
     incomplete: str | None
     """What the evidence lacks altogether, so that it never means go; null = nothing known."""
     two_steps: str | None

@@ -36,8 +36,9 @@ from client_telemetry.reports.upgrade.model import (
     OwnerStake,
     UpgradeReport,
 )
+from client_telemetry.reports.upgrade.questions import library_question, own_gaps
 from client_telemetry.reports.upgrade.sections import needs_work
-from client_telemetry.reports.upgrade.ticket import mail
+from client_telemetry.reports.upgrade.ticket import mail, question_in_words
 from client_telemetry.reports.wording import brokers, period
 
 LISTED = 200
@@ -322,6 +323,9 @@ def _template() -> Template:
         "would_happen": wording.would_happen,
         "sentence_case": wording.sentence_case,
         "further_missing": wording.further_missing,
+        "own_gaps": own_gaps,
+        "library_question": library_question,
+        "question_in_words": question_in_words,
         "condition": wording.condition,
         "fixes": _changes_shown,
         "day": lambda at: f"{at:%Y-%m-%d}",

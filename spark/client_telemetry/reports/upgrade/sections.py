@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.model import Application, Section
+from client_telemetry.reports.upgrade.questions import own_gaps, owner_questions
 
 BREAKS = ("breaks_at_once", "breaks_latent")
 
@@ -20,7 +21,7 @@ _LISTS: tuple[tuple[str, str, Callable[[Application], bool]], ...] = (
     (
         "open_questions",
         "Safe, with an open question",
-        lambda each: each.outcome == "safe" and bool(each.missing),
+        lambda each: each.outcome == "safe" and bool(own_gaps(each)),
     ),
     ("safe", "Safe and safe so far", lambda each: each.outcome == "safe"),
     ("rare", "Short-lived clients", lambda each: each.seen_rarely is not None),
@@ -34,4 +35,4 @@ def sections(applications: Sequence[Application]) -> tuple[Section, ...]:
 
 def needs_work(application: Application) -> bool:
     """Whether its owner has something to do or to answer."""
-    return application.outcome != "safe" or application.already_failing or bool(application.missing)
+    return application.outcome != "safe" or application.already_failing or bool(owner_questions(application))

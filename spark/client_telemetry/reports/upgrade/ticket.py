@@ -26,12 +26,14 @@ from client_telemetry.reports.upgrade.model import (
     Application,
     Change,
     ClientVerdict,
+    ClusterQuestion,
     Edit,
     FailedLogin,
     OwnerStake,
     Section,
     UpgradeReport,
 )
+from client_telemetry.reports.upgrade.questions import library_question, own_gaps, owner_questions
 from client_telemetry.reports.upgrade.release_comparison import target_differences
 from client_telemetry.reports.upgrade.sections import needs_work, sections
 from client_telemetry.reports.upgrade.ticket_sections import (
@@ -46,6 +48,10 @@ from client_telemetry.reports.wording import brokers, minute, number
 
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
 UNJUDGED = ("Owner", "Application", "Software", "What is not known, and what would settle it", "Seen")
+ASKED = ("Owner", "Application", "Software", "Question", "Seen")
+NOTHING_TO_ANSWER = (
+    "None: the team that runs the brokers finds out, or it shows when the application is seen for longer."
+)
 OF_A_CHANGE = ("Application", "Software", "What happens", "Why", "Groups and addresses", "Seen")
 LARGEST = 32_000
 """Characters of a ticket: GitHub, GitLab and Jira take no more than 65,536, 1,000,000 and 32,767."""
@@ -112,6 +118,7 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
         "Times are in UTC.",
         "",
         *_blockers(report),
+        *_cluster_questions(report.cluster_questions, most),
         *_changes(report.changes, most),
         *comparison(report),
         *_owner_table(report, most),
@@ -133,6 +140,31 @@ def _blockers(report: UpgradeReport) -> list[str]:
         for note in report.blockers
     )
     return ["## Blockers", "", *lines, ""]
+
+
+def _cluster_questions(questions: Sequence[ClusterQuestion], most: int) -> list[str]:
+    """For whoever asks for the upgrade."""
+    if not questions:
+        return []
+    lines = ["## Questions about the cluster", ""]
+    for question in questions[:most]:
+        names = [_short_name(each) for each in question.applications[:IDS_NAMED]]
+        more = (
+            f" and {len(question.applications) - IDS_NAMED:,} more"
+            if len(question.applications) > IDS_NAMED
+            else ""
+        )
+        lines += bullets([f"{', '.join(names)}{more}: {prose(question_in_words(question))}"])
+    return [*lines, *_more(len(questions), most, "report.json"), ""]
+
+
+def question_in_words(question: ClusterQuestion) -> str:
+    look = f" What shows it: {question.settled_by}." if question.settled_by else ""
+    return f"{question.condition}: yes or no? If yes: {question.consequence}.{look}"
+
+
+def _short_name(application: Application) -> str:
+    return code(application.name) if application.name else client_label(application.name)
 
 
 def _report_section(section: Section, most: int) -> list[str]:
@@ -289,6 +321,8 @@ def _request(report: UpgradeReport, applications: Sequence[Application], asker: 
     before = f"before {'the rollback' if report.is_rollback else 'the upgrade'}"
     deadline = f"{before} on {report.planned_for}" if report.planned_for else before
     if not broken:
+        if any(map(owner_questions, applications)):
+            return f"Please answer the questions below {deadline}, one line for each: no application of yours is known to stop."
         if sum(map(needs_work, applications)) == 1:
             return f"Please check the application below {deadline}: it is not known to stop."
         return f"Please check the applications below {deadline}: none of them is known to stop."
@@ -391,7 +425,7 @@ def _cards(clients: Sequence[tuple[ClientVerdict, Application]], most: int) -> l
         if length > LARGEST:
             break
         before = len(lines)
-        lines += [f"- {_client_name(client)}: {prose(client.owner_question or '')}"]
+        lines += [f"- {_client_name(client)}: {prose(library_question(client, application))}"]
         likely = ", ".join(each.versions for each in client.candidates[:CANDIDATES_NAMED])
         lines += [f"  - Candidates: {prose(likely)}."] if likely else []
         advice = by_candidate(client.fix)
@@ -440,7 +474,7 @@ def _lists_of_the_owner(applications: Sequence[Application], most: int) -> list[
     for section in sections(applications):
         if section.key in ("must-act", "unidentified", "safe", "rare"):
             continue
-        heads = UNJUDGED if section.key in ("insufficient_evidence", "open_questions") else COLUMNS
+        heads = ASKED if section.key in ("insufficient_evidence", "open_questions") else COLUMNS
         lines += [f"## {section.heading}", "", *_table(section.applications, heads[1:], most), ""]
     return lines
 
@@ -538,7 +572,8 @@ _CELLS: dict[str, Callable[[Application], str]] = {
     "What happens": lambda each: f"{prose(wording.happens(each))} ({each.confidence})",
     "Why": lambda each: prose(each.explanation),
     "Change": lambda each: prose(wording.sentence_case("; ".join(each.changes) or each.fix or "")),
-    UNJUDGED[3]: lambda each: prose("; ".join(each.missing) or each.explanation),
+    UNJUDGED[3]: lambda each: prose("; ".join(own_gaps(each)) or each.explanation),
+    ASKED[3]: lambda each: prose(" ".join(owner_questions(each)) or NOTHING_TO_ANSWER),
     "Seen": wording.seen,
     "Groups and addresses": lambda each: _where(each.clients),
 }

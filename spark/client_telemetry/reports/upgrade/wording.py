@@ -120,15 +120,18 @@ def identified(application: Application) -> str | None:
 
 
 def owner_question(row: UpgradeVerdictRow, profile: ClientProfile) -> str:
-    """What to ask the owner of a client whose library is not identified. Client-supplied text is not in it: it stands
-    where the client is named."""
+    """What to ask the owner of a client whose library is not identified; one line answers it. Client-supplied text is not in
+    it: it stands where the client is named."""
     likely = [each.library for each in profile.candidates[:CANDIDATES_ASKED]]
-    guess = f" ({either(likely)}, by its requests)" if likely else ""
     pins = [words for library, words in PINS.items() if library in likely] or list(PINS.values())[:2]
-    return (
-        f"Which Kafka client library and version does this program use{guess}, and does its configuration pin a "
-        f"protocol version ({either(pins)})?"
-    )
+    which = "Which Kafka client library does it use, in which version?"
+    if len(likely) == 1:
+        which = f"Is its Kafka client library {likely[0]}, by its requests: yes, or which other? In which version?"
+    elif likely:
+        which = (
+            f"Is its Kafka client library {either(likely)}: which of them, or which other, in which version?"
+        )
+    return f"{which} Does its configuration pin a protocol version ({either(pins)}): yes or no?"
 
 
 def either(names: Iterable[str]) -> str:

@@ -130,7 +130,7 @@ def test_a_pack_without_a_break_asks_about_the_applications_with_a_question_only
         "please check 1 application\n- **To:** whoever runs these applications: no owner rule matches them\n"
         in ticket
     )
-    assert "Please check the application below before the upgrade: it is not known to stop." in ticket
+    assert "Please answer the questions below before the upgrade, one line for each:" in ticket
 
 
 @pytest.mark.parametrize("undeclared", [True, False])
@@ -168,9 +168,12 @@ def test_changes_that_differ_in_brackets_are_one_kind_of_work(rows):
 def test_what_is_not_known_of_a_safe_client_is_reported(rows):
     given = [rows.verdict("a"), rows.verdict("b", missing=["whether it uses Kerberos"])]
     report = build_report(rows.question(2), given, [], [], [])
-    for ticket in (report_ticket(report), owner_ticket(report, report.owners[0])):
+    for ticket, words in (
+        (report_ticket(report), "whether it uses Kerberos"),
+        (owner_ticket(report, report.owners[0]), "It uses Kerberos: yes or no?"),
+    ):
         part = ticket.split("## Safe, with an open question")[1].split("##")[0]
-        assert "whether it uses Kerberos" in part and "`b`" in part and "`a`" not in part
+        assert words in part and "`b`" in part and "`a`" not in part
 
 
 def test_three_owners_of_a_change_are_named_and_more_are_counted(rows):
