@@ -2,7 +2,7 @@
 and the network between is for whoever asks for the upgrade, once for all applications. Every question can be answered in one line.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from client_telemetry.compatibility.conditions import SETTLED_BY_OPERATORS
 from client_telemetry.compatibility.explanations import ASK
@@ -41,7 +41,7 @@ def owner_questions(application: Application) -> tuple[str, ...]:
 def _owner_question(gap: str, finding: Finding | None, application: Application) -> str:
     """Empty for what others know, and for what only happens or does not."""
     if finding is not None:
-        is_asked = finding.settled_by and not _is_of_operators(finding)
+        is_asked = _is_of_the_owner(finding)
         return f"{_yes_or_no(finding.condition or '')} If yes: {finding.explanation}." if is_asked else ""
     if gap.endswith(ASK):
         asked = (client.owner_question for client in application.clients if client.owner_question)
@@ -97,6 +97,12 @@ def _unknown(application: Application) -> Iterator[Finding]:
         yield from (finding for finding in client.findings if finding.condition_met == "unknown")
 
 
+def _is_of_the_owner(finding: Finding) -> bool:
+    """What nothing settles only happens or does not, except which library it is."""
+    can_be_known = finding.settled_by or (finding.condition or "").startswith("it is ")
+    return bool(can_be_known) and not _is_of_operators(finding)
+
+
 def _is_of_operators(finding: Finding) -> bool:
-    parts: Sequence[str] = (finding.settled_by or "").split("; ")
+    parts = (finding.settled_by or "").split("; ")
     return all(part in SETTLED_BY_OPERATORS for part in parts)

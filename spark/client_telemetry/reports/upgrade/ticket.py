@@ -154,7 +154,7 @@ def _cluster_questions(questions: Sequence[ClusterQuestion], most: int) -> list[
             if len(question.applications) > IDS_NAMED
             else ""
         )
-        lines += bullets([f"{', '.join(names)}{more}: {prose(question_in_words(question))}"])
+        lines += [f"- {', '.join(names)}{more}: {prose(question_in_words(question))}"]
     return [*lines, *_more(len(questions), most, "report.json"), ""]
 
 
@@ -475,7 +475,11 @@ def _lists_of_the_owner(applications: Sequence[Application], most: int) -> list[
         if section.key in ("must-act", "unidentified", "safe", "rare"):
             continue
         heads = ASKED if section.key in ("insufficient_evidence", "open_questions") else COLUMNS
-        lines += [f"## {section.heading}", "", *_table(section.applications, heads[1:], most), ""]
+        listed = section.applications
+        if section.key == "open_questions":
+            listed = tuple(filter(owner_questions, listed))
+        if listed:
+            lines += [f"## {section.heading}", "", *_table(listed, heads[1:], most), ""]
     return lines
 
 

@@ -59,6 +59,10 @@ def test_a_condition_that_is_known_is_not_asked():
     [
         (application(PROXY, BROKERS), ()),
         (application(EVENT), ()),
+        (
+            application(("it is brod 1, as it looks like", "")),
+            ("It is brod 1, as it looks like: yes or no? If yes: it stops.",),
+        ),
         (application(SCRAM), ("It uses SCRAM: yes or no? If yes: it stops.",)),
         (application(BOTH), ("It compresses and verification is on: yes or no? If yes: it stops.",)),
         (

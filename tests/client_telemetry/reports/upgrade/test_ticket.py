@@ -252,3 +252,16 @@ def test_three_topics_are_named_and_more_are_counted(rows, number, words):
     }  # fmt: skip
     report = build_report(rows.question(1), [row], [], [], [], profile_rows=[profile])
     assert words in owner_ticket(report, report.owners[0])
+
+
+def test_a_question_about_the_cluster_is_in_the_ticket_and_in_no_message_to_an_owner(rows):
+    proxies = "the proxies and gateways between clients and brokers"
+    condition = {"condition": "a proxy drops v0", "condition_met": "unknown", "settled_by": proxies}
+    gap = f"whether a proxy drops v0; if so: it stops; settled by {proxies}"
+    verdicts = [rows.verdict(name, verdict="safe", when=None, missing=[gap]) for name in "ab"]
+    findings = [rows.finding(row, **condition, explanation="it stops") for row in verdicts]
+    report = build_report(rows.question(2), verdicts, findings, [], [])
+    asked = "- `a`, `b`: a proxy drops v0: yes or no? If yes: it stops. What shows it: "
+    assert f"## Questions about the cluster\n\n{asked}{proxies}." in report_ticket(report)
+    assert "proxy" not in owner_ticket(report, report.owners[0])
+    assert not report.owners[0].has_pack and not any(s.key == "open_questions" for s in report.sections)
