@@ -79,10 +79,10 @@ def _measure(spark: SparkSession, folder: Path) -> Section:
         _connections(stored).write.parquet(paths["client_connections"])
         _brokers(stored).write.parquet(paths["brokers"])
         files = [_files(paths[name]) for name in ("client_pushes", "client_connections")]
-        brokers = spark.read.parquet(paths["brokers"])
+        brokers = pq.read_table(paths["brokers"]).to_pylist()
         if with_peer:
             cases[f"peer, {name}"] = count, lambda: _run(_peer(stored))
-        cases[f"sessions, {name}"] = count, lambda: _run(client_sessions(*files, brokers, DAY))
+        cases[f"sessions, {name}"] = count, lambda: _run(client_sessions(spark, *files, brokers, DAY))
 
     for name, count in SIZES.items():
         add(name, _pushes(spark, count, _even(count)), count, with_peer=True)

@@ -16,6 +16,7 @@ _OF_A_BACKFILL = "{{ 0 if dag_run.run_type == 'backfill' else '' }}"
 come. Empty: as many as the stage says."""
 
 COLLECT = {
+    "starts_spark": True,
     "locations": ["raw", "source"],
     "arguments": {
         "day": RUN_DAY,

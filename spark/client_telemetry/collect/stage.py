@@ -10,6 +10,7 @@ or a Collector's files are first converted into objects of the raw location.
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from client_telemetry.collect.coverage import broker_hours, brokers, is_known, ledger, unread
@@ -18,7 +19,8 @@ from client_telemetry.compatibility.arguments import day
 from client_telemetry.expectations import broker_hours as broker_hours_suite
 from client_telemetry.expectations import brokers as brokers_suite
 from client_telemetry.expectations import raw_objects as raw_objects_suite
-from client_telemetry.pipeline.pieces import in_tasks
+from client_telemetry.lake.files import stored_rows
+from client_telemetry.pipeline.pieces import Part, Result, in_tasks
 from client_telemetry.pipeline.stage import (
     BadArguments,
     Outcome,
@@ -122,11 +124,16 @@ def _convert(stage: Stage) -> Conversion:
     try:
         source = conversion.declared(stage.arguments.source)
         raw = absolute_url(stage.arguments.raw)
-        result = conversion.convert_new(source, stage.cluster, raw, spread=partial(in_tasks, stage.spark))
+        result = conversion.convert_new(source, stage.cluster, raw, spread=partial(_spread, stage))
     except conversion.REFUSALS as error:
         raise BadArguments(f"source of cluster {stage.cluster}: {error}; see docs/sources.md") from None
     print(f"collect: {result.message}", flush=True)
     return result
+
+
+def _spread(stage: Stage, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+    """Each part in a task; a single part is not worth starting Spark."""
+    return in_tasks(stage.spark, work, parts) if len(parts) > 1 else [work(part) for part in parts]
 
 
 def _quarantined_days(stage: Stage, raw: RawLocation) -> dict[dt.date, int]:
@@ -135,9 +142,12 @@ def _quarantined_days(stage: Stage, raw: RawLocation) -> dict[dt.date, int]:
     """
     if not stage.lake.exists(UNDECODABLE_RECORDS):
         return {}
-    rows = stage.lake.read(UNDECODABLE_RECORDS).where(stage.condition({"cluster_id": stage.cluster}))
+    files = stage.lake.files(UNDECODABLE_RECORDS, cluster_id=stage.cluster)
+    of_days: Counter[dt.date] = Counter()
+    for rows in stored_rows(files, UNDECODABLE_RECORDS, ("dt",)):
+        of_days.update(rows["dt"].to_pylist())
     counts = {}
-    for day_, count in sorted(tuple(row) for row in rows.groupBy("dt").count().collect()):
+    for day_, count in sorted(of_days.items()):
         there = {str(arrival.key) for arrival in raw.objects(stage.cluster, day_)}
         ledger = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=day_)
         gone = [row["object_key"] for row in ledger if row["object_key"] not in there]
@@ -253,4 +263,4 @@ def main(argv: list[str] | None = None) -> int:
         "--source",
         help="JSON with format and files, and optionally release and zone, of the source of the raw location (sources/conversion.py)",
     )
-    return run(arguments, Collect(), argv)
+    return run(arguments, Collect(), argv, starts_spark="if needed")

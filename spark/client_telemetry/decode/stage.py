@@ -4,9 +4,12 @@ Replaces the days' partitions of client_pushes, client_metrics, client_metric_hi
 undecodable_records, and closes the ledger: every record of an object is a row, a duplicate or an undecodable record.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
+
+import pyarrow.compute as pc
 
 from client_telemetry.collect.coverage import broker_hours, with_decoded
 from client_telemetry.collect.manifests import read_manifests
@@ -27,6 +30,7 @@ from client_telemetry.expectations import (
     undecodable_records,
 )
 from client_telemetry.lake.branch import Branch
+from client_telemetry.lake.files import stored_rows
 from client_telemetry.lake.writer import DataFile, TablePlace
 from client_telemetry.pipeline.stage import (
     BadArguments,
@@ -108,7 +112,7 @@ def decode(stage: Stage) -> Outcome:
     branch.replace_rows(BROKER_HOURS, hours, **where)
 
     unreadable = sum(read.error is not None for read in reads.values())
-    counts = _counts(stage, branch, where, closed, unreadable)
+    counts = _counts(branch, where, closed, unreadable)
     counts["slow_pushes"] = sum(decoded_object.slow_pushes for decoded_object in decoded.values())
     facts = {name: counts[name] for name in ("push_rows", "event_rows", "undecodable", "records", "points")}
     facts |= {name: counts[name] for name in ("number_points", "histogram_points")}
@@ -164,7 +168,6 @@ def _decode_all(
 
 
 def _counts(
-    stage: Stage,
     branch: Branch,
     where: dict[str, Any],
     ledger: Sequence[Mapping[str, Any]],
@@ -173,12 +176,10 @@ def _counts(
     def total(column: str, dataset: str | None = None) -> int:
         return sum(row[column] or 0 for row in ledger if dataset in (None, row["dataset"]))
 
-    (points,) = (
-        branch.read(CLIENT_PUSHES)
-        .where(stage.condition(where))
-        .selectExpr("coalesce(sum(points), 0) as numbers", "coalesce(sum(histogram_points), 0) as histograms")
-        .collect()
-    )
+    kinds = ("points", "histogram_points")
+    points: Counter[str] = Counter()
+    for rows in stored_rows(branch.files(CLIENT_PUSHES, **where), CLIENT_PUSHES, kinds):
+        points.update({kind: pc.sum(rows[kind]).as_py() or 0 for kind in kinds})
     return {
         "records": total("records") + unreadable_manifests,
         "push_rows": total("rows", "client_pushes"),
@@ -186,8 +187,8 @@ def _counts(
         "duplicates": total("duplicates"),
         "undecodable": total("undecodable") + unreadable_manifests,
         "points": total("points"),
-        "number_points": points["numbers"],
-        "histogram_points": points["histograms"],
+        "number_points": points["points"],
+        "histogram_points": points["histogram_points"],
     }
 
 

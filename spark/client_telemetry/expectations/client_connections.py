@@ -1,6 +1,6 @@
 """What must hold for connections."""
 
-from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, every, flags_are_known
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS, CLOSED_BY, LINK_RULES
 
 _ENDS = ", ".join(f"'{end}'" for end in CLOSED_BY)
@@ -35,7 +35,7 @@ SUITE = Suite(
         ),
         RowRule(
             "uses_are_counted",
-            "forall(api_uses, u -> u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0)",
+            every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"),
             "critical",
             "counts are not negative, and a pair without a request of the day is not listed",
         ),
@@ -67,7 +67,7 @@ SUITE = Suite(
         RowRule(
             "linked_where_one_is_left",
             "(client_instance_id is not null) = (link in ('exact', 'likely')) "
-            "and (client_instance_id is null or (length(client_instance_id) = 16 and link_candidates = 1))",
+            "and (client_instance_id is null or (octet_length(client_instance_id) = 16 and link_candidates = 1))",
             "critical",
             "an instance is given if a rule leaves exactly one",
         ),

@@ -8,7 +8,7 @@ SUITE = Suite(
     (
         RowRule(
             "instance_id_has_16_bytes",
-            "client_instance_id is null or length(client_instance_id) = 16",
+            "client_instance_id is null or octet_length(client_instance_id) = 16",
             "critical",
             "a client instance id is 16 bytes (KIP-714)",
         ),

@@ -11,7 +11,7 @@ SUITE = Suite(
     (
         RowRule(
             "instance_id_has_16_bytes",
-            "length(client_instance_id) = 16",
+            "octet_length(client_instance_id) = 16",
             "critical",
             "a client instance id is 16 bytes (KIP-714)",
         ),

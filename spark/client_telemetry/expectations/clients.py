@@ -1,6 +1,6 @@
 """What must hold for clients."""
 
-from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, every, flags_are_known
 from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import KINDS
 from client_telemetry.tables.clients import CLIENTS, MAX_RELATED, RELATIONS
@@ -54,7 +54,7 @@ SUITE = Suite(
         ),
         RowRule(
             "uses_are_counted",
-            "forall(api_uses, u -> u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0)",
+            every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"),
             "critical",
             "counts are not negative, and a pair without a request of the day is not listed",
         ),
@@ -80,9 +80,14 @@ SUITE = Suite(
         ),
         RowRule(
             "related_clients_are_others",
-            f"size(related) <= {MAX_RELATED} and forall(related, r -> r.relation in ({_RELATIONS}) and not "
-            "(r.client_id <=> client_id and r.client_software_name <=> client_software_name "
-            "and r.client_software_version <=> client_software_version))",
+            f"size(related) <= {MAX_RELATED} and "
+            + every(
+                "related",
+                "r",
+                f"r.relation in ({_RELATIONS}) and not (r.client_id <=> client_id and "
+                "r.client_software_name <=> client_software_name and "
+                "r.client_software_version <=> client_software_version)",
+            ),
             "critical",
             "relations are values of the vocabulary, and no client is related to itself",
         ),

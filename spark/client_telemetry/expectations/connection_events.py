@@ -1,6 +1,6 @@
 """What must hold for events of the connection registry."""
 
-from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, every, flags_are_known
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 
 SUITE = Suite(
@@ -21,7 +21,7 @@ SUITE = Suite(
         ),
         RowRule(
             "uses_are_counted",
-            "forall(api_uses, u -> u.requests >= 0 and u.rejected >= 0)",
+            every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0"),
             "critical",
             "request counts are not negative",
         ),

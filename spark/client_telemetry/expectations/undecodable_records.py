@@ -15,7 +15,7 @@ SUITE = Suite(
         RowRule("message_is_there", "message <> ''", "critical", "there is a message"),
         RowRule(
             "bytes_are_kept",
-            "length(bytes) = least(bytes_total, 65536) or length(bytes) = 65536",
+            "octet_length(bytes) = least(bytes_total, 65536) or octet_length(bytes) = 65536",
             "critical",
             "the original bytes are kept, up to 64 KiB",
         ),

@@ -432,6 +432,19 @@ def stored_rows(files: Iterable[PartitionFile], table: Table, columns: Sequence[
         yield from file.row_groups(schema, as_dictionaries=False)
 
 
+def rows_in(files: Iterable[PartitionFile], table: Table) -> int:
+    """How many rows the files have. Only files of which another engine deleted rows are opened."""
+    return sum(
+        sum(map(len, stored_rows([file], table, table.partition[:1]))) if file.deletes else file.rows
+        for file in files
+    )
+
+
+def values_in(files: Iterable[PartitionFile], table: Table, column: str) -> int:
+    """How many rows of the files have a value in the column."""
+    return sum(len(rows) - rows[column].null_count for rows in stored_rows(files, table, (column,)))
+
+
 def _by_partition(file: PartitionFile, table: Table, equal: Mapping[str, object]) -> list[PartitionFile]:
     """One entry for each requested partition that has rows in a file of another engine's layout."""
     schema = pa.schema([field for field in table.arrow_schema if field.name in ("cluster_id", "dt")])

@@ -1,6 +1,6 @@
 """The audit: Great Expectations judges what a stage has written before readers see it.
 
-One query turns each rule into a number for the partition: in Spark, or in DuckDB if the stage needed no Spark. Great
+One query turns each rule into a number for the partition: in Spark, or in DuckDB for what is small (MOST_ROWS). Great
 Expectations judges the row of numbers. What ran is compared with what was declared: a misspelled expectation, which
 Great Expectations drops with a log line, or an empty suite fails the gate instead of passing it.
 """
@@ -8,7 +8,7 @@ Great Expectations drops with a log line, or an empty suite fails the gate inste
 import datetime as dt
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,6 +23,10 @@ from client_telemetry.lake.files import PartitionFile, stored_rows
 from client_telemetry.tables.rows import QualityResultRow
 
 _FAILURES_TOLD = 10
+MOST_ROWS = 250_000
+"""Rows of a slice that this process measures. Of so few, Spark takes seconds to plan and compile the query and a tenth of
+that to run it; more are not to be in memory at once.
+"""
 
 
 @dataclass(frozen=True)
@@ -77,26 +81,52 @@ def measure(slice_: DataFrame, suite: Suite, facts: Mapping[str, float]) -> Numb
 
 def measure_files(files: Sequence[PartitionFile], suite: Suite, facts: Mapping[str, float]) -> Numbers:
     """`measure` without Spark, for rows that fit in memory. The rules are translated from Spark's SQL."""
+    return _measured(lambda columns: stored_rows(files, suite.table, columns), suite, facts)
+
+
+def measure_rows(rows: pa.Table, suite: Suite, facts: Mapping[str, float]) -> Numbers:
+    """The same for rows in memory, with the table's columns."""
+    return _measured(lambda columns: [rows.select(columns)], suite, facts)
+
+
+def _measured(
+    read: Callable[[Sequence[str]], Iterable[pa.Table]], suite: Suite, facts: Mapping[str, float]
+) -> Numbers:
     import duckdb
     import sqlglot
 
     values = ", ".join(f"{rule.value.format(**facts)} as `{rule.name}`" for rule in suite.all_rules)
-    query = sqlglot.parse_one(f"select count(*) as `rows`, {values} from slice", read="spark")
+    query = sqlglot.parse_one(f"select count(*) as `rows`, {values} from slice", read="spark").transform(
+        _counted
+    )
     named = {column.name for column in query.find_all(sqlglot.exp.Column)}
     # A field of a struct may be called like a column, which is then read for nothing.
     columns = [column.name for column in suite.table.columns if column.name in named]
     empty = pa.schema([suite.table.arrow_schema.field(name) for name in columns]).empty_table()
-    rows = pa.concat_tables([empty, *stored_rows(files, suite.table, columns)])
-    with duckdb.connect() as database:
-        database.register("slice", rows)
+    rows = pa.concat_tables([empty, *read(columns)])
+    with duckdb.connect(config={"threads": 1}) as database:
+        database.register("slice", _in_utc(rows))
         (numbers,) = database.execute(query.sql(dialect="duckdb")).fetchall()
         names = [column[0] for column in database.description or ()]
-    counts = {rule.name for rule in suite.row_rules}
-    # Of no rows, Spark counts 0 and DuckDB null.
-    return {
-        name: 0 if number is None and name in counts else number
-        for name, number in zip(names, numbers, strict=True)
-    }
+    return dict(zip(names, numbers, strict=True))
+
+
+def _counted(node: Any) -> Any:
+    """Of no rows, Spark's count_if is 0 and DuckDB's null."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.CountIf):
+        return exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=node.this))
+    return node
+
+
+def _in_utc(rows: pa.Table) -> pa.Table:
+    """Times without their zone, which is UTC: DuckDB knows zones only with an extension that it would download."""
+    fields = [
+        field.with_type(pa.timestamp(field.type.unit)) if pa.types.is_timestamp(field.type) else field
+        for field in rows.schema
+    ]
+    return rows.cast(pa.schema(fields))
 
 
 def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:

@@ -1,10 +1,9 @@
 """profile: from connections and sessions to clients: who is out there, and who owns them."""
 
-from pyspark.sql import functions as F  # noqa: N812
-
 from client_telemetry.expectations import clients as clients_suite
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.lake.files import rows_in
 from client_telemetry.pipeline.stage import (
     Outcome,
     Slice,
@@ -38,16 +37,19 @@ def profile(stage: Stage) -> Outcome:
         for table in (CLIENT_CONNECTIONS, CLIENT_SESSIONS)
     )
     branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in days], **where)
-    facts = {"connections": connections.count(), "sessions": sessions.count()}
+    facts = {
+        name: rows_in(lake.files(table, published[table.name], **where), table)
+        for name, table in (("connections", CLIENT_CONNECTIONS), ("sessions", CLIENT_SESSIONS))
+    }
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
-    application = F.struct("dt", "principal", "owner", "application")
-    found = lake.read(CLIENTS).where(of_the_days)
-    (counted,) = found.agg(
-        F.count_distinct(application).alias("applications"),
-        F.count_distinct(F.when(F.col("owner").isNull(), application)).alias("applications_without_owner"),
-        F.count_if(F.col("owner").isNull()).alias("clients_without_owner"),
-    ).collect()
-    counts = {**counted.asDict(), "clients": rows[CLIENTS.name]}
+    found = lake.rows(CLIENTS, columns=("dt", "principal", "owner", "application"), **where)
+    without_owner = [row for row in found if row["owner"] is None]
+    counts = {
+        "applications": len({tuple(row.values()) for row in found}),
+        "applications_without_owner": len({tuple(row.values()) for row in without_owner}),
+        "clients_without_owner": len(without_owner),
+        "clients": rows[CLIENTS.name],
+    }
     message = (
         f"profile: cluster {cluster}, {', '.join(map(str, days))}: {counts['applications']} applications with "
         f"{counts['clients']} clients, {counts['applications_without_owner']} of them without an owner"

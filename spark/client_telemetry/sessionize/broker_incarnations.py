@@ -2,17 +2,17 @@
 
 import datetime as dt
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-
 from client_telemetry.compatibility.broker_guess import declared
-from client_telemetry.sessionize.look_back import midnight_us, with_history
+from client_telemetry.sessionize.look_back import first_day, midnight_us
+from client_telemetry.tables.rows import BrokerRow
 
 INCARNATION = ["cluster_id", "broker_id", "broker_incarnation"]
 """Columns that identify an incarnation."""
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 @dataclass
@@ -37,28 +37,19 @@ class Incarnation:
         return self.last_evidence_at
 
 
-def incarnations(brokers: DataFrame, day: dt.date) -> list[Incarnation]:
+def incarnations(brokers: Iterable[BrokerRow], day: dt.date) -> list[Incarnation]:
     """Those in the `brokers` rows of the day and its history. A cluster has a few rows a day."""
-    rows = (
-        with_history(brokers, day)
-        .select(
-            *INCARNATION,
-            "dt",
-            "software_name",
-            "software_version",
-            F.unix_micros("started_at").alias("started_at"),
-            F.unix_micros("last_evidence_at").alias("last_evidence_at"),
-        )
-        .collect()
-    )
+    rows = [row for row in brokers if first_day(day) <= row["dt"] <= day]
     by_key: dict[tuple[Any, ...], Incarnation] = {}
     for row in sorted(rows, key=lambda row: row["dt"]):
-        incarnation = by_key.setdefault(tuple(row[:3]), Incarnation(*row[:3]))
+        key = (row["cluster_id"], row["broker_id"], row["broker_incarnation"])
+        incarnation = by_key.setdefault(key, Incarnation(*key))
         if row["software_version"]:
             incarnation.broker_software_version = declared(row["software_name"], row["software_version"])
-        incarnation.started_at = min(filter(None, (incarnation.started_at, row["started_at"])), default=None)
+        started_at, last_evidence_at = map(_micros, (row["started_at"], row["last_evidence_at"]))
+        incarnation.started_at = min(filter(None, (incarnation.started_at, started_at)), default=None)
         incarnation.last_evidence_at = max(
-            filter(None, (incarnation.last_evidence_at, row["last_evidence_at"])), default=None
+            filter(None, (incarnation.last_evidence_at, last_evidence_at)), default=None
         )
     end_of_day = midnight_us(day + dt.timedelta(days=1))
     starts: dict[tuple[Any, ...], list[int]] = defaultdict(list)
@@ -74,3 +65,7 @@ def incarnations(brokers: DataFrame, day: dt.date) -> list[Incarnation]:
             ]
             incarnation.replaced_at = min(later, default=None)
     return list(by_key.values())
+
+
+def _micros(at: dt.datetime | None) -> int | None:
+    return None if at is None else (at - _EPOCH) // dt.timedelta(microseconds=1)

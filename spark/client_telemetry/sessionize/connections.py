@@ -5,9 +5,10 @@ highest count of the day minus the highest before it.
 """
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.identity import kip511
@@ -24,6 +25,7 @@ from client_telemetry.tables.client_connections import (
     NAMING_APIS,
 )
 from client_telemetry.tables.row_flags import flags
+from client_telemetry.tables.rows import BrokerRow
 from client_telemetry.tables.table import API_ERRORS, API_USES
 
 _MAX_IDS = 16
@@ -37,16 +39,40 @@ _INVALID_REQUEST = 42
 """A broker's answer to an ApiVersions request with an invalid software name or version (KIP-511)."""
 
 
-def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame, day: dt.date) -> DataFrame:
+class Events(NamedTuple):
+    """Rows of `connection_events`: `of_the_day`, and of the HISTORY_DAYS `before` it; None: there are none. Kept apart,
+    because what is done to both would otherwise be planned, compiled and scheduled for each source of both.
+    """
+
+    of_the_day: DataFrame
+    before: DataFrame | None
+
+    @classmethod
+    def of(cls, events: DataFrame, day: dt.date) -> "Events":
+        """Of rows of any days."""
+        return cls(
+            events.where(F.col("dt") == F.lit(day)), with_history(events, day).where(F.col("dt") < F.lit(day))
+        )
+
+    def evidence(self) -> "Events":
+        """Those about connections of clients."""
+        before = None if self.before is None else self.before.where(_is_evidence())
+        return Events(self.of_the_day.where(_is_evidence()), before)
+
+
+def client_connections(
+    events: Events, brokers: Iterable[BrokerRow], pushes: DataFrame, day: dt.date
+) -> DataFrame:
     """The partition `day` of `client_connections`, from rows of `connection_events`, `brokers` and `client_pushes`.
 
-    From each table, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
+    Of brokers and pushes, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
     """
-    events = events.where(_is_evidence())
-    of_the_day = events.where(F.col("dt") == F.lit(day))
+    events = events.evidence()
+    of_the_day = events.of_the_day
+    releases = _releases(of_the_day.sparkSession, brokers, day)
     connections = (
         _connections(events, day)
-        .join(F.broadcast(_releases(brokers, day)), INCARNATION, "left")
+        .join(F.broadcast(releases), INCARNATION, "left")
         .join(F.broadcast(_reported_until(of_the_day)), INCARNATION, "left")
         .join(_crowded_addresses(of_the_day), ["cluster_id", "client_address"], "left")
         .withColumn("port_reused_at", _port_reused_at())
@@ -56,7 +82,7 @@ def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame,
     )
 
 
-def _releases(brokers: DataFrame, day: dt.date) -> DataFrame:
+def _releases(spark: SparkSession, brokers: Iterable[BrokerRow], day: dt.date) -> DataFrame:
     """The release of each incarnation, and when the next one of its broker started."""
     rows = [
         (
@@ -68,7 +94,7 @@ def _releases(brokers: DataFrame, day: dt.date) -> DataFrame:
     ]
     kinds = "cluster_id string, broker_id int, broker_incarnation string, broker_software_version string, replaced_us long"
     return (
-        brokers.sparkSession.createDataFrame(rows, kinds)
+        spark.createDataFrame(rows, kinds)
         .withColumn("replaced_at", F.timestamp_micros("replaced_us"))
         .drop("replaced_us")
     )
@@ -78,25 +104,30 @@ def _is_evidence() -> Column:
     return F.col("kind").isin(*_EVIDENCE)
 
 
-def events_left_out(events: DataFrame, day: dt.date) -> int:
+def events_left_out(events: Events, day: dt.date) -> int:
     """How many events of the day `client_connections` leaves out: those of the brokers' own connections, and those that
     are not about a connection.
     """
-    no_evidence = events.where((F.col("dt") == F.lit(day)) & ~_is_evidence()).count()
-    return no_evidence + _events_of_brokers(events.where(_is_evidence()), day)
+    no_evidence = events.of_the_day.where(~_is_evidence()).agg(F.count("*").alias("events"))
+    both = no_evidence.union(_events_of_brokers(events.evidence(), day)).collect()
+    return sum(row["events"] or 0 for row in both)
 
 
-def _events_of_brokers(events: DataFrame, day: dt.date) -> int:
-    keyed = _keyed(events, day)
-    names = [F.col(name).alias(f"own_{name}") for name in _KEY]
+def _events_of_brokers(events: Events, day: dt.date) -> DataFrame:
     as_a_broker, as_a_client = _how_it_acts()
-    acts = keyed.groupBy(*names).agg(as_a_broker.alias("as_a_broker"), as_a_client.alias("as_a_client"))
-    own = acts.where("as_a_broker and not as_a_client")
-    same_connection = [F.col(name).eqNullSafe(F.col(f"own_{name}")) for name in _KEY]
-    return keyed.where("of_the_day").join(own, same_connection, "left_semi").count()
+    connections = (
+        _keyed(events, day)
+        .groupBy(*_KEY)
+        .agg(
+            as_a_broker.alias("as_a_broker"),
+            as_a_client.alias("as_a_client"),
+            F.count_if("of_the_day").alias("events"),
+        )
+    )
+    return connections.where("as_a_broker and not as_a_client").agg(F.sum("events").alias("events"))
 
 
-def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
+def _keyed(events: Events, day: dt.date) -> DataFrame:
     """Events of the day, and earlier ones of the same connections, with what identifies a connection, and what each
     event says by itself. Most connections of earlier days are over: their events are dropped before anything is
     sorted.
@@ -105,21 +136,23 @@ def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
     connection_id = F.when(F.col("kind") == "summary", summary).otherwise(
         F.coalesce("connection_id", F.lit(""))
     )
-    named = with_history(events, day).withColumns(
-        {
-            "connection_key": connection_id,
-            # A refusal that is tied to no connection is identified by its address alone.
-            "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
-            "of_the_day": F.col("dt") == F.lit(day),
-        }
-    )
-    of_the_day, before = named.where("of_the_day"), named.where("not of_the_day")
-    # Each task gets the day's possibly older connections as hashes of eight bytes. A collision only lets in an event
-    # that is dropped later.
-    hashed = F.xxhash64(*_KEY)
-    older = of_the_day.where(may_have_earlier_events(day)).select(hashed.alias("key_hash")).distinct()
-    of_open_connections = before.join(F.broadcast(older), hashed == F.col("key_hash"), "left_semi")
-    return of_the_day.unionByName(of_open_connections).withColumns(
+    identity = {
+        "connection_key": connection_id,
+        # A refusal that is tied to no connection is identified by its address alone.
+        "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
+    }
+    of_the_day = events.of_the_day.withColumns({**identity, "of_the_day": F.lit(True)})
+    keyed = of_the_day
+    if events.before is not None:
+        before = events.before.withColumns({**identity, "of_the_day": F.lit(False)})
+        # Each task gets the day's possibly older connections as hashes of eight bytes. A collision only lets in an event
+        # that is dropped later.
+        hashed = F.xxhash64(*_KEY)
+        older = of_the_day.where(may_have_earlier_events(day)).select(hashed.alias("key_hash")).distinct()
+        keyed = of_the_day.unionByName(
+            before.join(F.broadcast(older), hashed == F.col("key_hash"), "left_semi")
+        )
+    return keyed.withColumns(
         {
             "called_as_a_broker": _is_called(CLIENT_IDS),
             "asks_as_a_broker": _answered(api_keys()),
@@ -169,7 +202,7 @@ def _how_it_acts() -> tuple[Column, Column]:
     return F.max(F.col("called_as_a_broker") | F.col("asks_as_a_broker")), F.max("asks_as_a_client")
 
 
-def _connections(events: DataFrame, day: dt.date) -> DataFrame:
+def _connections(events: Events, day: dt.date) -> DataFrame:
     """One row per connection with an event of the day: its last known identity, the times and sources of the day, and
     the highest counts of the day and before it.
 

@@ -11,19 +11,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from client_telemetry.lake.files import PartitionFile, files_by_task
 from client_telemetry.pipeline.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
 from client_telemetry.sessionize.broker_incarnations import incarnations
 from client_telemetry.sessionize.look_back import first_day
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+from client_telemetry.tables.rows import BrokerRow
 
 _PUSHES_AT_ONCE = 1_000_000
 
 
 def client_sessions(
-    pushes: Sequence[PartitionFile], connections: Sequence[PartitionFile], brokers: DataFrame, day: dt.date
+    spark: SparkSession,
+    pushes: Sequence[PartitionFile],
+    connections: Sequence[PartitionFile],
+    brokers: Sequence[BrokerRow],
+    day: dt.date,
 ) -> DataFrame:
     """The partition `day` of `client_sessions`, from data files of `client_pushes` and `client_connections`, and rows
     of `brokers`.
@@ -31,7 +36,6 @@ def client_sessions(
     Pushes and brokers of the day and of the HISTORY_DAYS before it are used, and connections of the day; others are
     ignored.
     """
-    spark = brokers.sparkSession
     today = [file for file in pushes if file.dt == day]
     before = [file for file in pushes if file.dt is not None and first_day(day) <= file.dt < day]
     reads = [(True, files) for files in files_by_task(today)] + [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
-from client_telemetry.sessionize.connections import _keyed, client_connections, events_left_out
+from client_telemetry.sessionize.connections import Events, _keyed, client_connections, events_left_out
 from client_telemetry.sessionize.earlier_events import earlier_events
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
@@ -156,6 +156,10 @@ def stored_events(folder: Path, events: DataFrame) -> list[PartitionFile]:
     return [PartitionFile(url, "c", DAY, 1) for url in urls]
 
 
+def broker_rows(rows: list[tuple]) -> list[dict]:
+    return [dict(zip((column.name for column in BROKERS.columns), row, strict=True)) for row in rows]
+
+
 @pytest.fixture(scope="module")
 def connections(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     """The connection `1` of each case, all cases in one go: a case is a cluster of its own. Events of earlier days are read
@@ -168,8 +172,8 @@ def connections(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -
     stored = stored_events(tmp_path_factory.mktemp("events"), before)
     brokers = [row for case in CASES for row in incarnations_of(case)]
     found = client_connections(
-        of_the_day.unionByName(earlier_events(of_the_day, stored, DAY)),
-        spark.createDataFrame(brokers, BROKERS.schema),
+        Events(of_the_day, earlier_events(of_the_day, stored, DAY)),
+        broker_rows(brokers),
         spark.createDataFrame([], CLIENT_PUSHES.schema),
         DAY,
     )
@@ -279,8 +283,8 @@ def test_refusals_without_connection_are_distinguished_by_address(spark: SparkSe
         event("c", at, n, "closed", at, ["refusal", f"a={a}", "uses=0.2:0/1"]) for n, a in enumerate("xyy")
     ]
     found = client_connections(
-        spark.createDataFrame(rows, CONNECTION_EVENTS.schema),
-        spark.createDataFrame([], BROKERS.schema),
+        Events(spark.createDataFrame(rows, CONNECTION_EVENTS.schema), None),
+        [],
         spark.createDataFrame([], CLIENT_PUSHES.schema),
         DAY,
     )
@@ -298,7 +302,7 @@ def test_events_that_are_left_out_are_counted(spark: SparkSession):
     of_brokers = sum(len(case["events"].split("|")) for case in cases) - 1
     of_no_connection = sum(part.startswith(NO_EVIDENCE) for c in CASES for part in c["events"].split(" | "))
     assert of_no_connection == 3
-    assert events_left_out(events, DAY) == of_brokers + of_no_connection
+    assert events_left_out(Events.of(events, DAY), DAY) == of_brokers + of_no_connection
 
 
 def test_days_before_bring_only_what_connections_of_the_day_need(spark: SparkSession):
@@ -315,7 +319,7 @@ def test_days_before_bring_only_what_connections_of_the_day_need(spark: SparkSes
         for m in range(2, 52)
     ]
     rows = [*of_the_day, *earlier, *too_early, *over]
-    keyed = _keyed(spark.createDataFrame(rows, CONNECTION_EVENTS.schema), DAY)
+    keyed = _keyed(Events.of(spark.createDataFrame(rows, CONNECTION_EVENTS.schema), DAY), DAY)
     assert sorted(row["sequence"] for row in keyed.select("sequence").collect()) == [1, 2, 3, 7000]
 
 
@@ -346,15 +350,13 @@ def test_order_of_rows_and_days_does_not_matter(spark: SparkSession):
     and without a later day."""
     rows = random_events(1)
     yesterday = DAY - dt.timedelta(days=1)
-    brokers = spark.createDataFrame(
-        incarnations_of({"case": "c", "later": "20:00:00"}), BROKERS.schema
-    ).cache()
-
+    brokers = broker_rows(incarnations_of({"case": "c", "later": "20:00:00"}))
     no_pushes = spark.createDataFrame([], CLIENT_PUSHES.schema)
 
     def slice_of(variant: str, events: list[tuple], parts: int, day: dt.date) -> DataFrame:
         frame = spark.createDataFrame(events, CONNECTION_EVENTS.schema).repartition(parts)
-        return client_connections(frame, brokers, no_pushes, day).withColumn("variant", F.lit(variant))
+        found = client_connections(Events.of(frame, day), brokers, no_pushes, day)
+        return found.withColumn("variant", F.lit(variant))
 
     shuffled = random.Random(1).sample(rows, len(rows))
     slices = [

@@ -239,9 +239,10 @@ def sessions(spark: SparkSession, several_tasks, tmp_path_factory) -> dict[str, 
     connections = [row for case in CASES for row in connections_of(case["case"], case["connections"])]
     brokers = [row for case in CASES for row in brokers_of(case["case"], case["stopped"])]
     found = client_sessions(
+        spark,
         stored(folder, pushes + variants(), CLIENT_PUSHES, seed=1),
         stored(folder, connections, CLIENT_CONNECTIONS, seed=2),
-        frame(spark, brokers, BROKERS),
+        [{column.name: row.get(column.name) for column in BROKERS.columns} for row in brokers],
         DAY,
     )
     assert [(f.name, f.dataType) for f in found.schema] == [
