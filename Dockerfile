@@ -2,7 +2,10 @@
 # cluster. docs/deployment.md tells how they are run.
 #     docker build --target airflow -t client-telemetry .
 #     docker build --target executor -t client-telemetry-executor .
-FROM python:3.11-slim-bookworm AS build
+# By digest, which the update bot moves. Any other Debian 12 with Python 3.11 will do (docs/deployment.md, Without Docker Hub).
+FROM python:3.11-slim-bookworm@sha256:a36c24f9cbdf4fd0f52d67f0823eeac19c2028c637cecc392d97f980d4fec56b AS base
+
+FROM base AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends make openjdk-17-jre-headless procps \
     && rm -rf /var/lib/apt/lists/* \
@@ -20,7 +23,7 @@ RUN make install storage
 FROM build AS pack
 RUN make executors
 
-FROM python:3.11-slim-bookworm AS executor
+FROM base AS executor
 RUN apt-get update \
     && apt-get install -y --no-install-recommends openjdk-17-jre-headless procps \
     && rm -rf /var/lib/apt/lists/* \
@@ -45,4 +48,5 @@ USER client-telemetry
 VOLUME /state
 ENV STATE=/state
 EXPOSE 8080
+HEALTHCHECK --interval=30s --timeout=10s --start-period=180s CMD [".venv/bin/python", "include/health.py"]
 CMD ["include/container.sh"]

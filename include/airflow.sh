@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with the settings of the Airflow that lives in this checkout:
 #     include/airflow.sh airflow dags list
-# Everything it writes lies under var/. A variable that is already set keeps its value.
+# Everything it writes lies under var/, or below STATE in a container. A variable that is already set keeps its value.
 set -euo pipefail
 
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,7 +17,7 @@ export PYSPARK_PYTHON=${PYSPARK_PYTHON:-$checkout/.venv/bin/python}
 export PYSPARK_DRIVER_PYTHON=${PYSPARK_DRIVER_PYTHON:-$PYSPARK_PYTHON}
 # Where Spark's settings are: those of one machine, written by the Makefile, or those of a cluster.
 if [ -n "${SPARK_MASTER:-}" ] && [ -z "${SPARK_CONF_DIR:-}" ]; then
-    export SPARK_CONF_DIR=$checkout/var/spark/cluster
+    export SPARK_CONF_DIR=${STATE:-$checkout/var}/spark/cluster
     mkdir -p "$SPARK_CONF_DIR"
     spark_home=("$checkout"/.venv/lib/python3.*/site-packages/pyspark)
     sed -e "s|@CHECKOUT@|$checkout|g" -e "s|@SPARK_HOME@|${spark_home[0]}|" -e "s|@EXECUTOR_HOME@|${EXECUTOR_HOME:-/opt/client-telemetry}|" \

@@ -14,11 +14,16 @@ if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
     exit 1
 fi
 
-# Airflow would make up a password and print it between its log lines; made here, it can be shown where one looks.
-if [ ! -s "$passwords" ]; then
-    (umask 077 && python -c 'import json, secrets; print(json.dumps({"admin": secrets.token_urlsafe(12)}))' >"$passwords")
+# Airflow would make up a password and print it between its log lines; made here, it can be shown where one looks. Other auth
+# managers than the simple one have users of their own.
+manager=${AIRFLOW__CORE__AUTH_MANAGER:-SimpleAuthManager}
+login="log in as ${manager##*.} asks"
+if [[ $manager == *SimpleAuthManager ]]; then
+    if [ ! -s "$passwords" ]; then
+        (umask 077 && python -c 'import json, secrets; print(json.dumps({"admin": secrets.token_urlsafe(12)}))' >"$passwords")
+    fi
+    login=$(python -c 'import json, sys; print("user: admin  password:", json.load(open(sys.argv[1]))["admin"])' "$passwords")
 fi
-password=$(python -c 'import json, sys; print(json.load(open(sys.argv[1]))["admin"])' "$passwords")
 
 echo "Starting Airflow on $url; its log is $AIRFLOW_HOME/standalone.log."
 (
@@ -27,7 +32,7 @@ echo "Starting Airflow on $url; its log is $AIRFLOW_HOME/standalone.log."
         kill -0 $$ 2>/dev/null || exit 0
         sleep 1
     done
-    echo "Ready: $url  user: admin  password: $password   (Ctrl-C ends it)"
+    echo "Ready: $url  $login   (Ctrl-C ends it)"
 ) &
 
 # A process group of its own (set -m), because standalone waits for the tasks that are running, and Ctrl-C is to end those too.

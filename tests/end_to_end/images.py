@@ -119,7 +119,7 @@ class _Script:
                 environment |= dict(each.partition("=")[::2] for each in shlex.split(argument))
             elif instruction == "COPY":
                 self._copy(root, folder, argument)
-            elif instruction not in ("EXPOSE", "VOLUME", "CMD", "ENTRYPOINT"):
+            elif instruction not in ("EXPOSE", "VOLUME", "HEALTHCHECK", "CMD", "ENTRYPOINT"):
                 raise ValueError(f"{instruction} is not known here")
         self._settings[stage.name] = user, folder, environment
         for number, check in enumerate(checks):
