@@ -31,6 +31,7 @@ BY_NAME_ONLY = (
     "lake_files",
     "review",
     "request_logs",
+    "queries",
 )
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"

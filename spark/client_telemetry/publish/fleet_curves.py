@@ -7,11 +7,13 @@ Brokers report what a connection did between two of their snapshots, so requests
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -32,19 +34,26 @@ CLIENTS_OF_A_FILE = 400
 _CLIENT = ("client_id", "principal")
 _SOFTWARE = ("client_software_name", "client_software_version")
 _OF_SOFTWARE = "software"
+SEEN = ("first_seen_at", "last_seen_at")
+"""Columns of client_connections that `grid` needs."""
+_GROUP = ("of", "name", "version")
+_VERSIONS, _OWNERS = "versions", "owners"
+_BETWEEN = "\u0001"
 _TEXTS = "file int, client_id string, principal string, text string"
 _USAGE = "client_id string, principal string, client_software_name string, client_software_version string, api_key int, version int, slot int, requests double, rejected double"
 _VALUES = "client_id string, principal string, client_software_name string, client_software_version string, metric string, slot int, value double"
 
 
-def grid(connections: DataFrame) -> Grid | None:
-    """Slots for the day's `client_connections`; None for a day without any."""
-    row = connections.agg(
-        F.min(_seconds("first_seen_at")).alias("since"), F.max(_seconds("last_seen_at")).alias("until")
-    ).first()
-    if row is None or row["since"] is None:
+def grid(connections: Iterable[pa.Table]) -> Grid | None:
+    """Slots for the day's `client_connections`, given its columns SEEN; None for a day without any."""
+    bounds = [
+        (pc.min(rows["first_seen_at"]).value, pc.max(rows["last_seen_at"]).value)
+        for rows in connections
+        if len(rows)
+    ]
+    if not bounds:
         return None
-    return Grid.of(row["since"], row["until"])
+    return Grid.of(min(since for since, _ in bounds) / 1e6, max(until for _, until in bounds) / 1e6)
 
 
 def usage(spark: SparkSession, events: Sequence[PartitionFile], times: Grid) -> DataFrame:
@@ -162,83 +171,115 @@ def _held(values: Values, interval: float, times: Grid) -> Values:
     return held
 
 
-def versions(used: DataFrame, open_: DataFrame, values: DataFrame, times: Grid) -> tuple[GroupDay, ...]:
-    """Curves of the software versions with the most clients."""
-    return _groups(used, open_, values, _SOFTWARE, times)
+@dataclass(frozen=True)
+class Groups:
+    """Curves of the software versions and of the owners with the most clients. `api_keys`, `metrics`: of all clients."""
+
+    versions: tuple[GroupDay, ...]
+    owners: tuple[GroupDay, ...]
+    api_keys: tuple[int, ...]
+    metrics: tuple[str, ...]
 
 
-def owners(
-    used: DataFrame, open_: DataFrame, values: DataFrame, clients: DataFrame, times: Grid
-) -> tuple[GroupDay, ...]:
-    """Curves of the owners with the most clients. `clients`: rows of the table; those without an owner belong to
-    nobody.
-    """
-    of_names = (
+def groups(used: DataFrame, open_: DataFrame, values: DataFrame, clients: DataFrame, times: Grid) -> Groups:
+    """`clients`: rows of the table; those without an owner belong to nobody."""
+    owners = (
         clients.where("owner is not null")
         .groupBy("client_id", F.coalesce("principal", F.lit("")).alias("of"))
         .agg(F.min("owner").alias("owner"))
         .withColumnRenamed("client_id", "named")
     )
-
-    def owned(frame: DataFrame) -> DataFrame:
-        is_same = F.col("client_id").eqNullSafe(F.col("named")) & (
-            F.coalesce("principal", F.lit("")) == F.col("of")
-        )
-        return frame.join(F.broadcast(of_names), is_same).drop("named", "of")
-
-    return _groups(owned(used), owned(open_), owned(values), ("owner",), times)
-
-
-def _groups(
-    used: DataFrame, open_: DataFrame, values: DataFrame, columns: Sequence[str], times: Grid
-) -> tuple[GroupDay, ...]:
-    most = [
-        (_key(row, columns), row["clients"])
-        for row in open_.groupBy(*columns)
-        .agg(F.count_distinct(F.struct(*_CLIENT)).alias("clients"))
-        .orderBy(F.desc("clients"), *columns)
-        .limit(MOST_GROUPS)
-        .collect()
+    grouped = [_grouped(frame, owners) for frame in (used, open_, values)]
+    shown = _with_most_clients(grouped[1], times)
+    is_shown = F.concat_ws(_BETWEEN, *_GROUP).isin([_BETWEEN.join(key) for key in shown])
+    of_groups = _sums(*(frame.where(is_shown) for frame in grouped))
+    of_all = [
+        used.select("api_key").distinct().select(F.lit("api_key").alias("kind"), "api_key"),
+        values.select("metric").distinct().select(F.lit("metric_name").alias("kind"), "metric"),
     ]
-    groups = {
-        key: GroupDay(key[0], key[1] if len(key) > 1 else None, clients, times) for key, clients in most
-    }
-    name = F.concat_ws("\u0001", *(F.coalesce(column, F.lit("")) for column in columns))
-    is_shown = name.isin(["\u0001".join(key) for key in groups])
-    for row in (
-        used.where(is_shown)
-        .groupBy(*columns, "api_key", "version", "slot")
-        .agg(F.sum("requests").alias("requests"), F.sum("rejected").alias("rejected"))
-        .collect()
-    ):
-        groups[_key(row, columns)].add_requests(
-            row["api_key"], row["version"], row["slot"], row["requests"], row["rejected"]
+    names: dict[str, list[Any]] = {"api_key": [], "metric_name": []}
+    for row in _together([*of_groups, *of_all]).collect():
+        if row["kind"] in names:
+            names[row["kind"]].append(row["metric"] if row["api_key"] is None else row["api_key"])
+        else:
+            _add(shown[row["of"], row["name"], row["version"]], row)
+    versions, of_owners = (
+        tuple(day for (of, *_), day in shown.items() if of == wanted) for wanted in (_VERSIONS, _OWNERS)
+    )
+    return Groups(versions, of_owners, tuple(names["api_key"]), tuple(names["metric_name"]))
+
+
+def _grouped(frame: DataFrame, owners: DataFrame) -> DataFrame:
+    """Each row once for each group that it belongs to: that of its software version, and of its owner if it has one."""
+    is_same = F.col("client_id").eqNullSafe(F.col("named")) & (
+        F.coalesce("principal", F.lit("")) == F.col("of")
+    )
+    name, version = (F.coalesce(column, F.lit("")) for column in _SOFTWARE)
+    version_group = F.struct(F.lit(_VERSIONS).alias("of"), name.alias("name"), version.alias("version"))
+    owner_group = F.struct(
+        F.lit(_OWNERS).alias("of"), F.col("owner").alias("name"), F.lit("").alias("version")
+    )
+    group = F.explode(
+        F.when(F.col("owner").isNull(), F.array(version_group)).otherwise(F.array(version_group, owner_group))
+    )
+    kept = [name for name in frame.columns if name not in _SOFTWARE]
+    if "version" in kept:
+        frame = frame.withColumnRenamed("version", "api_version")
+        kept = ["api_version" if name == "version" else name for name in kept]
+    return (
+        frame.join(F.broadcast(owners), is_same, "left")
+        .select(*kept, group.alias("group"))
+        .select(*kept, "group.*")
+    )
+
+
+def _with_most_clients(open_: DataFrame, times: Grid) -> dict[tuple[str, ...], GroupDay]:
+    """Group -> its curves, still empty; of each kind those with the most clients, in this order."""
+    counted = open_.groupBy(*_GROUP).agg(F.count_distinct(F.struct(*_CLIENT)).alias("clients")).collect()
+    most = sorted(counted, key=lambda row: (-row["clients"], row["name"], row["version"]))
+    return {
+        (of, row["name"], row["version"]): GroupDay(
+            row["name"], row["version"] if of == _VERSIONS else None, row["clients"], times
         )
-    for row in (
-        open_.where(is_shown)
-        .groupBy(*columns, "slot")
-        .agg(F.sum("connections").alias("connections"))
-        .collect()
-    ):
-        groups[_key(row, columns)].add_connections(row["slot"], row["connections"])
-    for row in (
-        values.where(is_shown)
-        .groupBy(*columns, "metric", "slot")
-        .agg(F.avg("value").alias("value"))
-        .collect()
-    ):
-        groups[_key(row, columns)].add_metric(row["metric"], row["slot"], row["value"])
-    return tuple(groups.values())
+        for of in (_VERSIONS, _OWNERS)
+        for row in [row for row in most if row["of"] == of][:MOST_GROUPS]
+    }
 
 
-def _key(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
-    return tuple(row[name] or "" for name in columns)
+def _sums(used: DataFrame, open_: DataFrame, values: DataFrame) -> list[DataFrame]:
+    return [
+        used.groupBy(*_GROUP, "api_key", "api_version", "slot").agg(
+            F.lit("api").alias("kind"),
+            F.sum("requests").alias("value"),
+            F.sum("rejected").alias("rejected"),
+        ),
+        open_.groupBy(*_GROUP, "slot").agg(
+            F.lit("connections").alias("kind"), F.sum("connections").cast("double").alias("value")
+        ),
+        values.groupBy(*_GROUP, "metric", "slot").agg(
+            F.lit("metric").alias("kind"), F.avg("value").alias("value")
+        ),
+    ]
+
+
+def _together(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
+
+
+def _add(group: GroupDay, row: Row) -> None:
+    if row["kind"] == "api":
+        group.add_requests(row["api_key"], row["api_version"], row["slot"], row["value"], row["rejected"])
+    elif row["kind"] == "connections":
+        group.add_connections(row["slot"], int(row["value"]))
+    else:
+        group.add_metric(row["metric"], row["slot"], row["value"])
 
 
 def client_files(
     used: DataFrame,
     open_: DataFrame,
     values: DataFrame,
+    groups: Groups,
     clients: int,
     times: Grid,
     marks: Sequence[tuple[float, str]],
@@ -247,22 +288,6 @@ def client_files(
     Spark.
     """
     number = max(1, -(-clients // CLIENTS_OF_A_FILE))
-    used, open_, values = (frame.fillna("", ["principal"]) for frame in (used, open_, values))
-    rounded = [F.round(name, 2).alias(name) for name in ("requests", "rejected")]
-    of_apis = used.groupBy(*_CLIENT, "api_key", "version", "slot").agg(
-        F.sum("requests").alias("requests"), F.sum("rejected").alias("rejected")
-    )
-    parts = [
-        _lines(of_apis.select(*_CLIENT, F.concat_ws(":", F.col("api_key").cast("string"), F.col("version").cast("string")).alias("line"), "slot", *rounded), "api", "requests", "rejected"),
-        _lines(open_.groupBy(*_CLIENT, "slot").agg(F.sum("connections").alias("connections")).withColumn("line", F.lit("")), "connections", "connections"),
-        _lines(values.groupBy(*_CLIENT, F.col("metric").alias("line"), "slot").agg(F.round(F.avg("value"), 4).alias("value")), "metric", "value"),
-        open_.where(is_declared("client_software_name")).select(*_CLIENT, F.concat_ws(" ", *_SOFTWARE).alias("line"), F.lit("").alias("points"), F.lit(_OF_SOFTWARE).alias("kind")).distinct(),
-    ]  # fmt: skip
-    of_clients = (
-        reduce(DataFrame.unionByName, parts)
-        .groupBy(*_CLIENT)
-        .agg(F.collect_list(F.struct("kind", "line", "points")).alias("lines"))
-    )
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -273,7 +298,8 @@ def client_files(
             yield pa.RecordBatch.from_arrays([file, *batch.columns[:2], text], names=names)
 
     texts = (
-        of_clients.mapInArrow(work, _TEXTS)
+        _lines_of_clients(used, open_, values)
+        .mapInArrow(work, _TEXTS)
         .repartition("file")
         .sortWithinPartitions("file", F.coalesce("client_id", F.lit("")), "principal")
     )
@@ -281,10 +307,51 @@ def client_files(
         times,
         tuple(marks),
         number,
-        [row["api_key"] for row in used.select("api_key").distinct().collect()],
-        [row["metric"] for row in values.select("metric").distinct().collect()],
+        groups.api_keys,
+        groups.metrics,
         ((row["file"], row["text"]) for row in texts.select("file", "text").toLocalIterator()),
     )
+
+
+def _lines_of_clients(used: DataFrame, open_: DataFrame, values: DataFrame) -> DataFrame:
+    """One row per client: its `lines`, each with kind, name (`line`) and `points` as JSON."""
+    no_number = F.lit(None).cast("double")
+    of_api = F.concat_ws(":", F.col("api_key").cast("string"), F.col("version").cast("string"))
+    parts = [
+        (used, "api", of_api, F.col("slot"), F.col("requests"), F.col("rejected")),
+        (open_, "connections", F.lit(""), F.col("slot"), F.col("connections").cast("double"), no_number),
+        (values, "metric", F.col("metric"), F.col("slot"), F.col("value"), no_number),
+        (
+            *(open_.where(is_declared("client_software_name")), _OF_SOFTWARE, F.concat_ws(" ", *_SOFTWARE)),
+            *(F.lit(None).cast("int"), no_number, no_number),
+        ),
+    ]
+    rows = [
+        frame.select(
+            "client_id",
+            F.coalesce("principal", F.lit("")).alias("principal"),
+            F.lit(kind).alias("kind"),
+            line.alias("line"),
+            *(column.alias(name) for column, name in zip(numbers, ("slot", "one", "other"), strict=True)),
+        )
+        for frame, kind, line, *numbers in parts
+    ]
+    # Moved once: what follows groups rows of a client, in its task.
+    slots = (
+        reduce(DataFrame.union, rows)
+        .repartition(*_CLIENT)
+        .groupBy(*_CLIENT, "kind", "line", "slot")
+        .agg(F.sum("one").alias("sum"), F.sum("other").alias("other"), F.avg("one").alias("mean"))
+    )
+    slot = F.col("slot").cast("double")
+    point = (
+        F.when(F.col("kind") == "api", F.array(slot, F.round("sum", 2), F.round("other", 2)))
+        .when(F.col("kind") == "connections", F.array(slot, F.col("sum")))
+        .when(F.col("kind") == "metric", F.array(slot, F.round("mean", 4)))
+    )
+    points = F.to_json(F.array_sort(F.collect_list(point)))
+    lines = slots.groupBy(*_CLIENT, "kind", "line").agg(points.alias("points"))
+    return lines.groupBy(*_CLIENT).agg(F.collect_list(F.struct("kind", "line", "points")).alias("lines"))
 
 
 def _client_text(row: dict[str, Any]) -> str:
@@ -295,15 +362,6 @@ def _client_text(row: dict[str, Any]) -> str:
         if line["kind"] != _OF_SOFTWARE
     ]
     return client_text(row["client_id"], row["principal"], software, lines)
-
-
-def _lines(rows: DataFrame, kind: str, *values: str) -> DataFrame:
-    points = F.array_sort(
-        F.collect_list(F.array(F.col("slot").cast("double"), *(F.col(v).cast("double") for v in values)))
-    )
-    return (
-        rows.groupBy(*_CLIENT, "line").agg(F.to_json(points).alias("points")).withColumn("kind", F.lit(kind))
-    )
 
 
 def _slot(at: Column, times: Grid) -> Column:

@@ -15,7 +15,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.compatibility import knowledge
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames, host_names
+from client_telemetry.lake.files import stored_rows
 from client_telemetry.pipeline import stages
+from client_telemetry.pipeline.one_query import in_one_query
 from client_telemetry.pipeline.stage import Outcome, Stage, days, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish import fleet_curves
@@ -105,11 +107,25 @@ def _publish_day(
     standard = [metric for metrics in standard_metrics().values() for metric in metrics]
     delivered = delivered_metrics(points, histograms, standard)
     brokers = rows(BROKERS)
+    answers = in_one_query(
+        {
+            "alike": alike(sessions, delivered, Subscriptions.of(brokers).select_by_instance),
+            "without_push": without_push,
+            "with_application_metrics": sessions.join(
+                application_metrics(points, histograms), "client_instance_id"
+            ).select(*CLIENT_KEY, "application_metrics"),
+            "of_streams": sessions.join(streams_labels(points), "client_instance_id").select(
+                "client_id", "application_ids", "process_ids"
+            ),
+            "refused_pushes": refused_pushes(pushes),
+            "never_pushed": never_pushed,
+        }
+    )
     fleet = build_fleet_day(
         day,
         clients,
-        _rows(alike(sessions, delivered, Subscriptions.of(brokers).select_by_instance)),
-        {client_key(row): row["asked_without_push"] for row in _rows(without_push)},
+        answers["alike"],
+        {client_key(row): row["asked_without_push"] for row in answers["without_push"]},
         rows(BROKER_HOURS),
         brokers,
         _latest_results(stage, day),
@@ -117,18 +133,10 @@ def _publish_day(
             compared_day: rows(CLIENTS, compared_day) if compared_day in processed else None
             for compared_day in days_compared(day)
         },
-        with_application_metrics=_rows(
-            sessions.join(application_metrics(points, histograms), "client_instance_id").select(
-                *CLIENT_KEY, "application_metrics"
-            )
-        ),
-        of_streams=_rows(
-            sessions.join(streams_labels(points), "client_instance_id").select(
-                "client_id", "application_ids", "process_ids"
-            )
-        ),
-        refused_pushes=_rows(refused_pushes(pushes)),
-        never_pushed=_rows(never_pushed),
+        with_application_metrics=answers["with_application_metrics"],
+        of_streams=answers["of_streams"],
+        refused_pushes=answers["refused_pushes"],
+        never_pushed=answers["never_pushed"],
         object_rows=rows(RAW_OBJECTS),
         cluster_id=stage.cluster,
         cluster_name=args.cluster_name,
@@ -142,12 +150,14 @@ def _publish_day(
     index = search_index(
         fleet.cluster_name, day.isoformat(), with_addresses, with_labels, never_pushed, hosts
     )
-    events = lake.files(
-        CONNECTION_EVENTS, snapshots[CONNECTION_EVENTS.name], cluster_id=stage.cluster, dt=[day]
+    events, of_connections = (
+        lake.files(table, snapshots[table.name], cluster_id=stage.cluster, dt=[day])
+        for table in (CONNECTION_EVENTS, CLIENT_CONNECTIONS)
     )
     place_of_page = f"fleet/{folder_name(fleet.cluster_name)}"
     with (
         _curves(
+            fleet_curves.grid(stored_rows(of_connections, CLIENT_CONNECTIONS, fleet_curves.SEEN)),
             lambda times: fleet_curves.usage(stage.spark, events, times),
             pushes,
             points,
@@ -168,13 +178,9 @@ def _publish_day(
     return page, fleet.sentence
 
 
-def _rows(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """In the order in which they arrive from Spark, without collecting them."""
-    return (row.asDict(recursive=True) for row in frame.toLocalIterator())
-
-
 @contextmanager
 def _curves(
+    times: Grid | None,
     usage: Callable[[Grid], DataFrame],
     pushes: DataFrame,
     metrics: DataFrame,
@@ -183,7 +189,6 @@ def _curves(
     brokers: list[BrokerRow],
     number: int,
 ) -> Iterator[tuple[FleetCurves | None, ClientFiles | None]]:
-    times = fleet_curves.grid(connections)
     if times is None:
         yield None, None
         return
@@ -191,13 +196,9 @@ def _curves(
     open_ = fleet_curves.opened(connections, times).persist()
     values = fleet_curves.measured(pushes, metrics, times).persist()
     marks = broker_starts(brokers, times)
-    curves = FleetCurves(
-        times,
-        marks,
-        fleet_curves.versions(used, open_, values, times),
-        fleet_curves.owners(used, open_, values, clients, times),
-    )
-    yield curves, fleet_curves.client_files(used, open_, values, number, times, marks)
+    groups = fleet_curves.groups(used, open_, values, clients, times)
+    curves = FleetCurves(times, marks, groups.versions, groups.owners)
+    yield curves, fleet_curves.client_files(used, open_, values, groups, number, times, marks)
     for frame in (used, open_, values):
         frame.unpersist()
 

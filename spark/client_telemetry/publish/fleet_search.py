@@ -3,6 +3,8 @@ describes them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -37,7 +39,9 @@ _OF_CLIENT = (
     "first_seen_at",
     "last_seen_at",
 )
-_ENTRIES = "place bigint, text string, names array<string>"
+_ROWS = "kind int, place bigint, text string"
+_CLIENTS, _INSTANCES, _IDS, _NAMES = range(4)
+"""Kinds of texts, in the order in which SearchIndex has them."""
 _LAST = 2**62
 """The place of what follows the rows of a table."""
 
@@ -66,34 +70,64 @@ def search_index(
         F.lit(NEVER_PUSHED).alias("end_reason"),
     )
     rows = instances.select(*_OF_INSTANCE).unionByName(silent)
-    of_clients = _entries(clients.select(*_OF_CLIENT), client_entry, hosts)
-    of_instances = _entries(rows, instance_entry, hosts)
-    ids = rows.select(F.lower(F.hex("client_instance_id")).alias("text")).distinct()
-    names = of_clients.select("names").union(of_instances.select("names"))
+    of_clients = _texts(clients.select(*_OF_CLIENT), _CLIENTS, client_entry, hosts)
+    of_instances = _texts(rows, _INSTANCES, instance_entry, hosts)
+    texts = of_clients.union(of_instances).sort("kind", "place", "text").select("kind", "text")
+    in_turn = _InTurn((row["kind"], row["text"]) for row in texts.toLocalIterator())
     return SearchIndex(
         cluster_name,
         day,
-        _texts(of_clients.sort("place", "text")),
-        _texts(of_instances.sort("place", "text")),
-        _texts(ids.sort("text")),
-        _texts(names.select(F.explode("names").alias("text")).distinct().sort("text")),
+        in_turn.texts(_CLIENTS),
+        in_turn.texts(_INSTANCES),
+        in_turn.distinct(_IDS),
+        in_turn.distinct(_NAMES),
     )
 
 
-def _entries(
-    rows: DataFrame, entry: Callable[[Row, HostNames], dict[str, Any]], hosts: HostNames
+class _InTurn:
+    """Sorted (kind, text) rows kind by kind. Each is gone through once, in the order of the kinds, so that they come from one
+    query and none is in memory.
+    """
+
+    def __init__(self, rows: Iterable[tuple[int, str]]) -> None:
+        self._kinds = groupby(rows, itemgetter(0))
+        self._next: tuple[int, Iterator[tuple[int, str]]] | None = None
+        self._begun = False
+
+    def texts(self, kind: int) -> Iterator[str]:
+        """Raises RuntimeError out of turn."""
+        if not self._begun:
+            self._begun, self._next = True, next(self._kinds, None)
+        if self._next is not None and self._next[0] < kind:
+            raise RuntimeError(f"texts {kind} of the search before texts {self._next[0]}")
+        if self._next is not None and self._next[0] == kind:
+            yield from (text for _, text in self._next[1])
+            self._next = next(self._kinds, None)
+
+    def distinct(self, kind: int) -> Iterator[str]:
+        return (text for text, _ in groupby(self.texts(kind)))
+
+
+def _texts(
+    rows: DataFrame, kind: int, entry: Callable[[Row, HostNames], dict[str, Any]], hosts: HostNames
 ) -> DataFrame:
+    """Of each row its entry, the names that it is found by, and its instance id if it has one."""
+
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             row_dicts = batch.to_pylist()
-            texts = pa.array((as_json(entry(row, hosts)) for row in row_dicts), pa.string())
-            names = pa.array((sorted(names_of(row, hosts)) for row in row_dicts), pa.list_(pa.string()))
+            names = {name for row in row_dicts for name in names_of(row, hosts)}
+            ids = {bytes(row["client_instance_id"]).hex() for row in row_dicts if "client_instance_id" in row}
+            found = [
+                *((kind, row["place"], as_json(entry(row, hosts))) for row in row_dicts),
+                *((_IDS, 0, each) for each in ids),
+                *((_NAMES, 0, name) for name in names),
+            ]
+            columns = list(zip(*found, strict=True)) or [()] * 3
+            kinds = (pa.int32(), pa.int64(), pa.string())
             yield pa.RecordBatch.from_arrays(
-                [batch.column("place"), texts, names], names=["place", "text", "names"]
+                [pa.array(column, type_) for column, type_ in zip(columns, kinds, strict=True)],
+                names=["kind", "place", "text"],
             )
 
-    return rows.mapInArrow(work, _ENTRIES)
-
-
-def _texts(rows: DataFrame) -> Iterator[str]:
-    return (row["text"] for row in rows.select("text").toLocalIterator())
+    return rows.mapInArrow(work, _ROWS)

@@ -78,7 +78,8 @@ def test_groups_are_versions_and_owners_with_most_clients(spark) -> None:
         "client_id string, principal string, owner string",
     )
 
-    java_day, kgo_day = fleet_curves.versions(used, open_, values, GRID)
+    groups = fleet_curves.groups(used, open_, values, clients, GRID)
+    java_day, kgo_day = groups.versions
     assert (java_day.title, java_day.clients, kgo_day.title, kgo_day.clients) == (
         "apache-kafka-java 3.9.1",
         2,
@@ -89,9 +90,10 @@ def test_groups_are_versions_and_owners_with_most_clients(spark) -> None:
     assert java_day.metrics == {LATENCY: [None, None, 5.0, None, None, None]}
     assert (kgo_day.connections[1], kgo_day.refused["Produce v9"][1]) == (2, 6.0)
 
-    of_team_a, of_team_b = fleet_curves.owners(used, open_, values, clients, GRID)
+    of_team_a, of_team_b = groups.owners
     assert (of_team_a.name, of_team_a.requests["Produce v9"][1]) == ("team a", 60.0)
     assert (of_team_b.name, of_team_b.clients, of_team_b.requests["Fetch v4"][0]) == ("team b", 1, 48.0)
     assert of_team_b.metrics == {LATENCY: [None, None, 4.0, None, None, None]}, (
         "the owner of a null principal"
     )
+    assert (sorted(groups.api_keys), groups.metrics) == ([0, 1], (LATENCY,))

@@ -3,9 +3,10 @@
 import datetime as dt
 import json
 
+import pytest
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.publish.fleet_instances import alike, with_all_addresses
-from client_telemetry.publish.fleet_search import search_index
+from client_telemetry.publish.fleet_search import _InTurn, search_index
 
 A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
 AT = dt.datetime(2026, 11, 21, 5, tzinfo=dt.UTC)
@@ -92,3 +93,13 @@ def test_instances_of_a_client_that_delivered_the_same_are_one_row(spark):
     found = {(*row["metrics"], row["number"]) for row in alike(sessions, delivered, False).collect()}
     assert found == {("m", "n", 2), (1,)}
     assert [row["number"] for row in alike(sessions, delivered, True).collect()] == [1, 1, 1]
+
+
+def test_texts_of_the_search_are_gone_through_in_turn():
+    in_turn = _InTurn(iter([(0, "a"), (0, "a"), (2, "b"), (2, "b"), (2, "c")]))
+    assert list(in_turn.texts(0)) == ["a", "a"]
+    assert list(in_turn.texts(1)) == []
+    with pytest.raises(RuntimeError, match="texts 3 of the search before texts 2"):
+        list(in_turn.distinct(3))
+    assert list(in_turn.distinct(2)) == ["b", "c"]
+    assert list(in_turn.distinct(3)) == []

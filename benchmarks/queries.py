@@ -1,0 +1,123 @@
+"""How many queries, jobs, stages and tasks of Spark the stages of a day make of the sample.
+
+These counts do not depend on the machine: tests/jobs/test_budget.py holds them to BUDGET.
+"""
+
+import contextlib
+import io
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from client_telemetry.pipeline.stages import DAILY, main_of
+from pyspark.sql import SparkSession
+
+from benchmarks.bench import Section
+
+CHECKOUT = Path(__file__).parents[1]
+DAY = "2026-11-21"
+CLUSTERS = {"telemetry_cluster": "kQ7x0RvXTs-Y2r0m3Jw0zA", "fleet": "fL33tG0ldTruth000000-w"}
+_OF_SQL = re.compile(r"(spark\.sql\.\S+)\s+(\S+)")
+_HERE = {"spark.sql.extensions", "spark.sql.session.timeZone"}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """SQL executions; Spark's jobs, and the stages and tasks that these completed."""
+
+    queries: int
+    jobs: int
+    stages: int
+    tasks: int
+
+    @classmethod
+    def until_now(cls, spark: SparkSession) -> "Counts":
+        context = spark.sparkContext._jsc.sc()
+        context.listenerBus().waitUntilEmpty()
+        jobs = context.statusStore().jobsList(None)
+        each = [jobs.apply(number) for number in range(jobs.size())]
+        return cls(
+            spark._jsparkSession.sharedState().statusStore().executionsCount(),
+            len(each),
+            sum(job.numCompletedStages() for job in each),
+            sum(job.numCompletedTasks() for job in each),
+        )
+
+    def since(self, before: "Counts") -> "Counts":
+        return Counts(*(now - then for now, then in zip(astuple(self), astuple(before), strict=True)))
+
+
+def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, Counts]:
+    """Stage -> its counts. Runs the stages of the daily DAG over a cluster of the sample, in this process, with a new lake
+    in `folder`.
+    """
+    sample = CHECKOUT / "include" / "sample"
+    options: dict[str, dict[str, object]] = {
+        "collect": {"raw": sample / cluster / "raw", "day": DAY},
+        "decode": {"raw": sample / cluster / "raw"},
+        "profile": {"owners": sample / "owners.yaml"},
+        "publish_fleet": {"publish": folder / "published", "cluster-name": cluster},
+    }
+    counts = {}
+    result = folder / "result.json"
+    days: dict[str, object] = {}
+    for stage in DAILY:
+        given = {
+            "cluster": CLUSTERS[cluster],
+            "lake": folder / "lake",
+            "result": result,
+            **days,
+            **options.get(stage.name, {}),
+        }
+        before = Counts.until_now(spark)
+        with contextlib.redirect_stdout(io.StringIO()):
+            code = main_of(stage.name)([f"--{name}={value}" for name, value in given.items()])
+        reported = json.loads(result.read_text(encoding="utf-8"))
+        if code:
+            raise RuntimeError(f"{stage.name}: {reported['message']}")
+        counts[stage.name] = Counts.until_now(spark).since(before)
+        if stage.name == "collect":
+            days = {"days": ",".join(reported["decode_days"])}
+    return counts
+
+
+def run() -> Iterator[Section]:
+    os.environ.setdefault("SPARK_CONF_DIR", str(CHECKOUT / "var/spark"))
+    of_a_cluster = dict(
+        _OF_SQL.findall((CHECKOUT / "spark/conf/cluster.conf.in").read_text(encoding="utf-8"))
+    )
+    yield from (
+        _section("one machine", {}),
+        _section("a Spark cluster", {n: v for n, v in of_a_cluster.items() if n not in _HERE}),
+    )
+
+
+def _section(where: str, settings: dict[str, str]) -> Section:
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.showConsoleProgress", "false")
+    spark = builder.config(map=settings).getOrCreate()
+    rows = []
+    try:
+        for cluster in CLUSTERS:
+            with tempfile.TemporaryDirectory() as folder:
+                counts = counts_of_day(spark, cluster, Path(folder))
+            total = [sum(column) for column in zip(*map(astuple, counts.values()), strict=True)]
+            rows += [
+                {"cluster": cluster, "stage": stage, **dict(zip(_COLUMNS, astuple(each), strict=True))}
+                for stage, each in {**counts, "all": Counts(*total)}.items()
+            ]
+    finally:
+        spark.stop()
+    return Section(
+        f"Queries of a day with the settings for {where}",
+        "The stages of the daily run over the two clusters of the sample, in one Spark with two cores. Counts of Spark's SQL "
+        "executions, its jobs, and the stages and tasks that these completed: they do not depend on the machine. "
+        "tests/jobs/test_budget.py holds the sample to a budget.",
+        rows,
+    )
+
+
+_COLUMNS = ("queries", "jobs", "stages", "tasks")
