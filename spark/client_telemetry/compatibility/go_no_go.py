@@ -38,11 +38,11 @@ def decide_by_report(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple
     there were applications are counted in clients. NO_GO if the setup of the brokers has `blockers`, CANNOT_TELL instead of GO
     if the evidence is `incomplete`. Raises LookupError or TypeError if it is not a report.
     """
+    code, sentence = _decide_by_verdicts(report, fail_on)
     blockers = [note["subject"] for note in report.get("blockers") or ()]
     if blockers:
         names = ", ".join(dict.fromkeys(blockers))
         return NO_GO, f"no-go: {_counted(len(blockers), 'blocker')} in the setup of the brokers: {names}"
-    code, sentence = _decide_by_verdicts(report, fail_on)
     if code == GO and report.get("incomplete"):
         return CANNOT_TELL, f"cannot tell: {report['incomplete']}"
     return code, sentence
