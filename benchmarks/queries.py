@@ -21,6 +21,7 @@ from benchmarks.bench import Section
 CHECKOUT = Path(__file__).parents[1]
 DAY = "2026-11-21"
 CLUSTERS = {"telemetry_cluster": "kQ7x0RvXTs-Y2r0m3Jw0zA", "fleet": "fL33tG0ldTruth000000-w"}
+SETTINGS_OF_A_CLUSTER = CHECKOUT / "spark" / "conf" / "cluster.conf.in"
 _OF_SQL = re.compile(r"(spark\.sql\.\S+)\s+(\S+)")
 _HERE = {"spark.sql.extensions", "spark.sql.session.timeZone"}
 
@@ -85,15 +86,16 @@ def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, 
     return counts
 
 
+def cluster_settings() -> dict[str, str]:
+    """How the shipped settings for a Spark cluster have queries run."""
+    found = _OF_SQL.findall(SETTINGS_OF_A_CLUSTER.read_text(encoding="utf-8"))
+    return {name: value for name, value in found if name not in _HERE}
+
+
 def run() -> Iterator[Section]:
     os.environ.setdefault("SPARK_CONF_DIR", str(CHECKOUT / "var/spark"))
-    of_a_cluster = dict(
-        _OF_SQL.findall((CHECKOUT / "spark/conf/cluster.conf.in").read_text(encoding="utf-8"))
-    )
-    yield from (
-        _section("one machine", {}),
-        _section("a Spark cluster", {n: v for n, v in of_a_cluster.items() if n not in _HERE}),
-    )
+    yield _section("one machine", {})
+    yield _section("a Spark cluster", cluster_settings())
 
 
 def _section(where: str, settings: dict[str, str]) -> Section:

@@ -5,16 +5,21 @@ than their rows, and the counts are the same on every machine.
 from dataclasses import astuple
 
 from client_telemetry.pipeline.stages import DAILY
+from pyspark.sql import SparkSession
 
-from benchmarks.queries import Counts, counts_of_day
+from benchmarks.queries import Counts, cluster_settings, counts_of_day
 
 BUDGET = {
     "collect": Counts(queries=0, jobs=0, stages=0, tasks=0),
     "decode": Counts(queries=1, jobs=1, stages=1, tasks=8),
-    "sessionize": Counts(queries=3, jobs=7, stages=26, tasks=50),
+    "sessionize": Counts(queries=3, jobs=10, stages=28, tasks=50),
     "profile": Counts(queries=1, jobs=2, stages=11, tasks=22),
     "publish_fleet": Counts(queries=5, jobs=18, stages=42, tasks=100),
 }
+
+
+MOST_TASKS_ON_A_CLUSTER = 150
+"""Of the whole day. Each shuffle begins with 200 partitions there, and adaptive execution has to join those of little data."""
 
 
 def test_each_stage_stays_within_its_budget(spark, tmp_path) -> None:
@@ -28,3 +33,19 @@ def test_each_stage_stays_within_its_budget(spark, tmp_path) -> None:
     assert over == {}, (
         "fewer and smaller plans (pipeline/one_query.py, lake/files.py), or a larger budget that says why"
     )
+
+
+def test_a_small_day_is_few_tasks_with_the_settings_for_a_cluster(spark, tmp_path, monkeypatch) -> None:
+    new_session = SparkSession.newSession
+    settings = cluster_settings()
+    assert settings["spark.sql.shuffle.partitions"] == "200"
+
+    def with_settings(self: SparkSession) -> SparkSession:
+        session = new_session(self)
+        for name, value in settings.items():
+            session.conf.set(name, value)
+        return session
+
+    monkeypatch.setattr(SparkSession, "newSession", with_settings)
+    counts = counts_of_day(spark, "telemetry_cluster", tmp_path)
+    assert sum(each.tasks for each in counts.values()) <= MOST_TASKS_ON_A_CLUSTER

@@ -83,7 +83,7 @@ def submit(
     cluster: Cluster, folder: Path, program: str, *arguments: str, **settings: str
 ) -> subprocess.Popen:
     """spark-submit as the operator of the DAGs calls it, with the settings for a cluster."""
-    own = spark_settings(folder / "settings", cluster.executor_home, sql_shuffle_partitions="2", **settings)
+    own = spark_settings(folder / "settings", cluster.executor_home, **settings)
     environment = {
         **{name: value for name, value in os.environ.items() if name != "SPARK_CONF_DIR"},
         "SPARK_MASTER": cluster.url,
