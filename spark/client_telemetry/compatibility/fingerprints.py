@@ -275,6 +275,62 @@ def every_profile() -> tuple[Profile, ...]:
     return profiles(names_are_kept=False)
 
 
+@lru_cache(maxsize=64)
+def candidates(
+    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str, has_own_name: bool
+) -> tuple[Profile, ...]:
+    """For one client, asked issue by issue and target by target; the cache holds the last ones."""
+    explaining = that_explain(requests, release, has_own_name)
+    return tuple(profile for profile in explaining if not holds_back(profile, requests, release))
+
+
+_TAKES_LOWER: Mapping[str, frozenset[int]] = {
+    "kafka-clients": frozenset((1, 2, 9, 10, 16)),
+    "kafka-python": frozenset((16,)),
+    "librdkafka": frozenset((15, 16)),
+}
+"""APIs of which a library that negotiates takes a lower version than it could: runs of benchmarks/matrix and, for Java, the
+callers of NetworkClient (Fetch with and without topic ids, ListOffsets, OffsetFetch, FindCoordinator, ListGroups)."""
+_ASKS_AND_CAN_BE_SET = frozenset(("kafka-python",))
+"""Its admin client asks for versions whatever api_version says (KafkaAdminClient of 2.0.2)."""
+
+
+def holds_back(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...], release: str) -> bool:
+    """Whether these requests are not the library's although it has all their versions: a library that negotiates takes
+    the highest version that both it and the broker have, so a client that asked for versions and then sent lower
+    ones is something else.
+    """
+    asks_for_versions = any(key == apis.API_VERSIONS for key, _ in requests)
+    if profile.library in _ASKS_AND_CAN_BE_SET:
+        return False
+    return asks_for_versions and negotiates(profile.library) and sent_lower(profile, requests, release)
+
+
+@cache
+def negotiates(library: str) -> bool:
+    """Whether every version of the library that asks for versions heeds the answer."""
+    return any(
+        declared.library == library and declared.negotiates_since is not None
+        for declared in software.known().values()
+    )
+
+
+def sent_lower(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...], release: str) -> bool:
+    """ApiVersions itself does not count: a client whose version brokers do not have falls back to version 0, also on
+    brokers that would have had one between (KIP-511; librdkafka and franz-go on brokers before 2.4).
+    """
+    offered = served.by(release)
+    return any(
+        max(versions) < min(profile.ranges[key].max, offered[key].advertised.max)
+        for key, versions in requests
+        if key != apis.API_VERSIONS
+        and key in profile.ranges
+        and key in offered
+        and key not in profile.also_sends
+        and key not in _TAKES_LOWER.get(profile.library, ())
+    )
+
+
 def explains(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
     """Whether a profile can have sent these requests: API keys with their versions."""
     return _explains(profile, requests)

@@ -256,7 +256,11 @@ def _joined(names: Sequence[str], singular: str, plural: str) -> str:
 @lru_cache(maxsize=65536)
 def _candidate(library: str, requests: Seen, release: str, names_are_kept: bool) -> Candidate | None:
     profiles = _profiles_of(library, names_are_kept)
-    explaining = _that_explain(library, requests, names_are_kept)
+    explaining = [
+        span
+        for span in _that_explain(library, requests, names_are_kept)
+        if not all(fingerprints.holds_back(profile, requests, release) for profile in span.profiles)
+    ]
     first, last = profiles[0].since, max(profile.until for profile in profiles)
     older = _could_be_older(library, requests, names_are_kept)
     if not explaining and not older:

@@ -13,7 +13,7 @@
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 
 from client_telemetry.compatibility import (
     apis,
@@ -133,7 +133,7 @@ def _all_candidates_work(case: Case, key: int, target: BrokerApi) -> bool:
             for profile in fingerprints.every_profile()
             if fingerprints.explains(profile, case.seen)
             and fingerprints.can_have_client_id(profile.library, case.evidence.client_id)
-            and not holds_back(profile, case.seen, case.source)
+            and not fingerprints.holds_back(profile, case.seen, case.source)
         )
     ranges = [
         profile.ranges[key]
@@ -141,8 +141,8 @@ def _all_candidates_work(case: Case, key: int, target: BrokerApi) -> bool:
         if key in profile.ranges
         and not (
             _is_steady_member(case)
-            and _negotiates(profile.library)
-            and _sent_lower(profile, case.seen, case.source)
+            and fingerprints.negotiates(profile.library)
+            and fingerprints.sent_lower(profile, case.seen, case.source)
         )
     ]
     return bool(ranges) and all(target.works_with(versions) for versions in ranges)
@@ -170,7 +170,10 @@ def takes_what_is_served(case: Case, key: int) -> bool:
         profiles = [
             profile
             for profile in candidates(case)
-            if not (_negotiates(profile.library) and _sent_lower(profile, case.seen, case.source))
+            if not (
+                fingerprints.negotiates(profile.library)
+                and fingerprints.sent_lower(profile, case.seen, case.source)
+            )
         ]
     ranges = [profile.ranges[key] for profile in profiles if key in profile.ranges]
     return bool(ranges) and all(target.works_with(versions) for versions in ranges)
@@ -247,22 +250,13 @@ def _sends_metadata(profile: fingerprints.Profile, versions: frozenset[int]) -> 
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
     """What a client of unknown library can be: version ranges of libraries that send what it sends."""
-    profiles = _candidates(case.seen, case.source, case.evidence.declares_software)
+    profiles = fingerprints.candidates(case.seen, case.source, case.evidence.declares_software)
     client_id = case.evidence.client_id
     if client_id is None:
         return profiles
     return tuple(
         profile for profile in profiles if fingerprints.can_have_client_id(profile.library, client_id)
     )
-
-
-@lru_cache(maxsize=64)
-def _candidates(
-    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str, has_own_name: bool
-) -> tuple[fingerprints.Profile, ...]:
-    """For one client, asked issue by issue and target by target; the cache holds the last ones."""
-    explaining = fingerprints.that_explain(requests, release, has_own_name)
-    return tuple(profile for profile in explaining if not holds_back(profile, requests, release))
 
 
 @cache
@@ -275,19 +269,8 @@ def _ranges_that_explain(
         for profile in fingerprints.every_profile()
         if key in profile.ranges
         and fingerprints.explains(profile, requests)
-        and not holds_back(profile, requests, release)
+        and not fingerprints.holds_back(profile, requests, release)
     )
-
-
-def holds_back(
-    profile: fingerprints.Profile, requests: tuple[tuple[int, tuple[int, ...]], ...], release: str
-) -> bool:
-    """Whether these requests are not the library's although it has all their versions: a library that negotiates takes
-    the highest version that both it and the broker have, so a client that asked for versions and then sent lower
-    ones is something else.
-    """
-    asks_for_versions = any(key == apis.API_VERSIONS for key, _ in requests)
-    return asks_for_versions and _negotiates(profile.library) and _sent_lower(profile, requests, release)
 
 
 @cache
@@ -304,32 +287,6 @@ _DOES_NOT_HEED = frozenset(("ruby-kafka",))
 
 def _sends_what_it_has(library: str) -> bool:
     return library in _DOES_NOT_HEED or _follows_configuration(library)
-
-
-@cache
-def _negotiates(library: str) -> bool:
-    """Whether every version of the library that asks for versions heeds the answer."""
-    return any(
-        declared.library == library and declared.negotiates_since is not None
-        for declared in software.known().values()
-    )
-
-
-def _sent_lower(
-    profile: fingerprints.Profile, requests: tuple[tuple[int, tuple[int, ...]], ...], release: str
-) -> bool:
-    """ApiVersions itself does not count: a client whose version brokers do not have falls back to version 0, also on
-    brokers that would have had one between (KIP-511; librdkafka and franz-go on brokers before 2.4).
-    """
-    offered = served.by(release)
-    return any(
-        max(versions) < min(profile.ranges[key].max, offered[key].advertised.max)
-        for key, versions in requests
-        if key != apis.API_VERSIONS
-        and key in profile.ranges
-        and key in offered
-        and key not in profile.also_sends
-    )
 
 
 def _by_client_id(case: Case, key: int, target: BrokerApi) -> str:

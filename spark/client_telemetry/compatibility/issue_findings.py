@@ -195,7 +195,7 @@ def _sends_too_little(case: Case, issue: KnownIssue) -> bool:
     return (
         issue.condition_test.is_about_code
         and bool(profiles)
-        and all(inference.holds_back(profile, case.seen, case.source) for profile in profiles)
+        and all(fingerprints.holds_back(profile, case.seen, case.source) for profile in profiles)
     )
 
 
