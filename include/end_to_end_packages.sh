@@ -18,9 +18,9 @@ if command -v apt-get >/dev/null && "${root[@]}" true 2>/dev/null; then
     echo "installing ${missing[*]} ..."
     export DEBIAN_FRONTEND=noninteractive
     log=$(mktemp)
-    "${root[@]}" apt-get update -q >"$log" 2>&1 || true
+    "${root[@]}" apt-get -o Acquire::Retries=3 update -q >"$log" 2>&1 || true
     for package in "${missing[@]}"; do
-        "${root[@]}" apt-get install -y -q --no-install-recommends "$package" >>"$log" 2>&1 ||
+        "${root[@]}" apt-get -o Acquire::Retries=3 install -y -q --no-install-recommends "$package" >>"$log" 2>&1 ||
             { tail -n 3 "$log" >&2; echo "left out: the tests that need $package, which cannot be installed here"; }
     done
 else

@@ -20,7 +20,7 @@ dependencies=$(cat "$checkout/pyproject.toml" "$checkout/requirements.txt" "$che
 cp -r "$checkout/spark" "$checkout/pyproject.toml" "$checkout/README.md" "$checkout/LICENSE" "$wheels/"
 "$python" -m build --wheel --no-isolation --outdir "$wheels/dist" "$wheels" >"$wheels/log" 2>&1 || { tail -n 20 "$wheels/log" >&2; exit 1; }
 wheel=$(echo "$wheels"/dist/*.whl)
-install=("$checkout/var/uv/bin/uv" pip install --quiet --compile-bytecode --python "$python" --target "$new/packages")
+install=("$checkout/include/download.sh" "a package of the executors" "$folder.log" "$checkout/var/uv/bin/uv" pip install --quiet --compile-bytecode --python "$python" --target "$new/packages")
 if [ "$(cat "$folder/dependencies" 2>/dev/null)" = "$dependencies" ]; then
     cp -al "$folder/packages" "$new/packages"
     rm -rf "$new"/packages/client_telemetry "$new"/packages/client_telemetry-*.dist-info

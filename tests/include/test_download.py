@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -186,17 +187,20 @@ def test_jars_of_spark_are_fetched_in_spite_of_a_server_that_fails(server, tmp_p
 
 
 def test_every_download_of_the_makefiles_is_tried_again():
-    for makefile in ("Makefile", "broker-plugin/plugin.mk"):
+    for makefile in ("Makefile", "broker-plugin/plugin.mk", "spark/executors/pack.sh"):
         lines = (CHECKOUT / makefile).read_text().replace("\\\n", " ").splitlines()
         fetching = [line for line in lines if any(word in line for word in FETCHING)]
         assert fetching, makefile
         assert [
-            line for line in fetching if "$(call download," not in line and "--packages $(1)" not in line
+            line
+            for line in fetching
+            if not re.search(r"\$\(call download,|/download\.sh|--packages \$\(1\)", line)
         ] == []
 
 
 FETCHING = (
     "uv pip install",
+    'uv" pip install',
     "uv pip sync",
     "pip download",
     "bin/pip install",
