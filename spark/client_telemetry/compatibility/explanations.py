@@ -30,10 +30,7 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
             settled_by = f"{case.target} answers this too, so if it only checks that brokers answer, nothing changes for it; otherwise "
         gaps.append(f"what this client does and with which library: {_seen_so_far(case)}; {settled_by}{ASK}")
     if case.dropped and (why := inference.several_programs(case)):
-        gaps.append(
-            f"what each program behind it does: {why}, so it is several programs, one that was replaced, or a library that nobody "
-            "has described; give each program a client id of its own, or list them by address"
-        )
+        gaps.append(f"whether several programs share its client id, or one replaced another, as {why}")
     if case.contradiction:
         gaps.append(f"which library it really is: {case.contradiction}; {ASK}")
     for finding in findings:
