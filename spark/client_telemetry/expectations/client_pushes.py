@@ -50,7 +50,7 @@ SUITE = Suite(
         ),
         SliceRule(
             "clocks_agree",
-            "coalesce(avg(cast(abs(clock_skew_ms) > 60000 as double)), 0)",
+            "coalesce(avg(cast(coalesce(abs(clock_skew_ms), 0) > 60000 as double)), 0)",
             "warning",
             "at most 10 % of pushes come from clients whose clock differs from the broker's by more than a minute",
             maximum=0.1,

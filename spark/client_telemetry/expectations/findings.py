@@ -30,8 +30,19 @@ def found(check: Check) -> str:
         return f"{check.unexpected_count:,} of {check.rows:,} row{'' if check.rows == 1 else 's'}"
     if "share" not in check.description and not _SHARE.match(check.description):
         return check.observed_value
+    counted = _counted(check)
+    return f"{counted} ({_percent(check)})" if counted else _percent(check)
+
+
+def _percent(check: Check) -> str:
     percent = 100 * float(check.observed_value)
     return f"{percent:.2g} %" if 0 < percent < 1 else f"{percent:.0f} %"
+
+
+def _counted(check: Check) -> str:
+    """'28 of 28' for a share of all rows; empty if it is of some of them, and so no whole number of all."""
+    number = float(check.observed_value) * check.rows
+    return f"{number:,.0f} of {check.rows:,}" if check.rows and abs(number - round(number)) < 1e-3 else ""
 
 
 def failed_check(check: Check) -> str:
@@ -40,7 +51,8 @@ def failed_check(check: Check) -> str:
         return f"{found(check)} break the rule: {check.description}"
     if share := _SHARE.match(check.description):
         what, colon, why = share["what"].partition(": ")
-        return f"{found(check)} {what} (at most {share['limit']} expected){colon}{why}"
+        counted = f"{counted}; " if (counted := _counted(check)) else ""
+        return f"{_percent(check)} {what} ({counted}at most {share['limit']} expected){colon}{why}"
     if check.description.startswith("no "):
         return f"{found(check)} {check.description.removeprefix('no ')}"
     return f"{check.description} ({found(check)})"

@@ -96,6 +96,12 @@ def test_only_brackets_at_the_end_are_left_out():
             "their requests",
         ),
         (
+            "at most 20 % of clients match no owner rule: add rules",
+            "1.0",
+            None,
+            "100 % of clients match no owner rule (154,721 of 154,721; at most 20 % expected): add rules",
+        ),
+        (
             "at most 0.1 % of records are undecodable",
             "0.004",
             None,
