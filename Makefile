@@ -167,11 +167,11 @@ sbom: install $(STAMPS)/audit  ## write what the Python part consists of into va
 	@echo var/sbom/python.cdx.json
 
 audit: $(STAMPS)/audit  ## known vulnerabilities of the pinned packages: from OSV, or offline with DATABASE=<folder with OSV's records>
-	@var/audit/bin/python audit/known_vulnerabilities.py requirements.txt $(if $(DATABASE),$(call quoted,$(DATABASE)))
+	@var/audit/bin/python include/audit/known_vulnerabilities.py requirements.txt $(if $(DATABASE),$(call quoted,$(DATABASE)))
 
 lock: $(STAMPS)/uv  ## resolve the dependencies of pyproject.toml into requirements.txt, with hashes
 	@var/uv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
-	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header audit/requirements.in -o audit/requirements.txt
+	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header include/audit/requirements.in -o include/audit/requirements.txt
 	@grep -E '^(#|uv==)' include/uv_requirements.txt | sed 's/ .$$//' | tee var/uv/wanted >/dev/null
 	@var/uv/bin/uv pip compile -q --no-header --no-annotate --generate-hashes var/uv/wanted -o var/uv/locked
 	@{ grep '^#' var/uv/wanted; cat var/uv/locked; } >include/uv_requirements.txt
@@ -209,7 +209,7 @@ $(STAMPS)/venv: requirements.txt pyproject.toml | $(STAMPS)/uv
 	@touch $@
 
 # Apart from the project's packages, which it looks at.
-$(STAMPS)/audit: audit/requirements.txt | $(STAMPS)/uv
+$(STAMPS)/audit: include/audit/requirements.txt | $(STAMPS)/uv
 	@var/uv/bin/uv venv --quiet --clear --python $(PYTHON) var/audit
 	@$(call download,"what looks for vulnerabilities",var/uv/audit.log) var/uv/bin/uv pip sync --quiet --require-hashes --python var/audit/bin/python $<
 	@touch $@

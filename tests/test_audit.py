@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.known_vulnerabilities import Database, NotChecked, is_affected, pinned
+from include.audit.known_vulnerabilities import Database, NotChecked, is_affected, pinned
 
 CHECKOUT = Path(__file__).parents[1]
 

@@ -1,6 +1,6 @@
 """Known vulnerabilities of pinned Python packages: pip-audit asks OSV (https://osv.dev), or a folder with OSV's records.
 
-    python audit/known_vulnerabilities.py requirements.txt [FOLDER]
+    python include/audit/known_vulnerabilities.py requirements.txt [FOLDER]
 
 FOLDER holds records in OSV's format (https://ossf.github.io/osv-schema/), one a file (`*.json`), or the archive of all records of
 PyPI that OSV publishes (`all.zip`). Then nothing leaves this machine: they are served on 127.0.0.1 for as long as it takes.
