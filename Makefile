@@ -15,7 +15,7 @@ BIN := .venv/bin
 CLIENT_TELEMETRY := $(BIN)/client-telemetry
 AIRFLOW := include/airflow.sh
 STAMPS := var/stamps
-SOURCES := audit dags include plugins spark tests benchmarks
+SOURCES := dags include plugins spark tests benchmarks
 SHELL_SCRIPTS := .ci/run $(wildcard include/*.sh spark/executors/*.sh)
 MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include spark tests -name '*.md' -not -path '*/target/*' -not -path 'tests/data/reports/*')
 
@@ -312,7 +312,7 @@ $(STAMPS)/class_archive: spark/class_archive.py $(STAMPS)/jars $(STAMPS)/spark $
 
 $(STAMPS)/airflow: $(STAMPS)/venv
 	@echo "preparing Airflow's database ..."
-	@mkdir -p var/airflow
+	@umask 027; mkdir -p var/airflow; chmod o= var/airflow; : >var/airflow/migrate.log
 	@$(AIRFLOW) airflow db migrate >var/airflow/migrate.log 2>&1 || { tail -n 20 var/airflow/migrate.log >&2; exit 1; }
 	@$(SET_POOL)
 	@touch $@

@@ -129,13 +129,17 @@ def test_the_documented_commands_make_connections_that_can_be_used(tmp_path):
         .replace("--conn-password ...", "--conn-password secret/1")
     )
     shown = "from include import credentials; print(credentials.from_connections())"
-    script = f"airflow db migrate >log 2>&1 && ({commands}) >log 2>&1 && _AIRFLOW_PROCESS_CONTEXT=server python -c '{shown}' 2>log"
+    log = tmp_path / "log"
+    script = (
+        f"airflow db migrate >{log} 2>&1 && ({commands}) >{log} 2>&1 && "
+        f"_AIRFLOW_PROCESS_CONTEXT=server python -c '{shown}' 2>{log}"
+    )
     environment = {**os.environ, "AIRFLOW_HOME": str(tmp_path), "PYICEBERG_CATALOG__LAKE__TYPE": "sql"}
     for conn_id in (credentials.STORE, credentials.CATALOG):
         environment.pop(f"AIRFLOW_CONN_{conn_id.upper()}", None)
-    run = [CHECKOUT / "include" / "airflow.sh", "bash", "-c", f"cd {tmp_path} && {script}"]
-    done = subprocess.run(run, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 0, (tmp_path / "log").read_text()[-2000:]
+    run = [CHECKOUT / "include" / "airflow.sh", "bash", "-c", script]
+    done = subprocess.run(run, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 0, log.read_text()[-2000:]
     assert ast.literal_eval(done.stdout.splitlines()[-1]) == {
         "AWS_ACCESS_KEY_ID": "AKIA1",
         "AWS_SECRET_ACCESS_KEY": "secret/1",

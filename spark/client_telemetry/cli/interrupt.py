@@ -1,5 +1,6 @@
 """Ctrl-C ends a command, whatever its main thread is doing: importing, or waiting for Spark in its own process."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -53,6 +54,7 @@ def ended_by_interrupt(line: str, tidy: Callable[[], None]) -> Iterator[None]:
         if os.read(reader, 1)[0] != signal.SIGINT:
             return
         os.write(console, f"{line}\n".encode())
+        logging.disable()  # py4j logs each answer of the JVM that does not come
         _end(_children())
         unwound.wait(_UNWINDS_WITHIN_S)
         tidy()

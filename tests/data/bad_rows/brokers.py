@@ -23,6 +23,7 @@ GOOD = {
     "subscriptions": [],
     "scram_users": [{"principal": "User:alice", "mechanisms": ["SCRAM-SHA-256"]}],
     "failed_logins": 3,
+    "settings": {"sasl.enabled.mechanisms": "[PLAIN]"},
 }
 
 BAD = {
