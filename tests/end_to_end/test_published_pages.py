@@ -12,7 +12,7 @@ import pytest
 
 from tests.end_to_end.airflow_server import PICTURES
 from tests.end_to_end.browser import chromium
-from tests.plugins.conftest import clusters_file, published, web  # noqa: F401
+from tests.plugins.conftest import audited, clusters_file, published, web  # noqa: F401
 from tests.plugins.test_app import PAGES
 from tests.plugins.test_client_day import address
 

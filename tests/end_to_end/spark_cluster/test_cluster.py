@@ -141,8 +141,8 @@ def test_what_is_missing_is_said_in_one_line_and_nothing_is_written(cluster, the
     results = [tmp_path / f"{number}.json" for number in range(len(cases))]
     runs = [
         {
-            "stage": "collect",
-            "options": options_of("collect", there, result=result),
+            "stage": "decode",
+            "options": options_of("decode", there, result=result),
             "settings": settings,
             "code": 1,
         }
