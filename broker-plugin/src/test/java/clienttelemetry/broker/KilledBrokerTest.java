@@ -6,11 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,27 +26,10 @@ class KilledBrokerTest {
     @TempDir
     Path folder;
 
-    private Instant now = TestBroker.NOON;
+    private final TestClock timeOfDay = new TestClock();
     private long ticks = 1_000_000_000L;
     private ConnectionRegistry registry;
     private Dump dump;
-
-    private final Clock timeOfDay = new Clock() {
-        @Override
-        public ZoneId getZone() {
-            return ZoneOffset.UTC;
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Instant instant() {
-            return now;
-        }
-    };
 
     /** Of the test, which calls it as the broker's loggers would. */
     private final class Registry implements Dump.RegistryFactory {
@@ -90,12 +69,12 @@ class KilledBrokerTest {
     private void open(int client) {
         registry.request(ConnectionRegistryTest.line(18, 4, "\"app-" + client + "\"",
                 "{\"clientSoftwareName\":\"lib\",\"clientSoftwareVersion\":\"1.0\"}", "{\"errorCode\":0,\"apiKeys\":[]}", id(client), "unknown"),
-                now.toEpochMilli());
+                timeOfDay.now.toEpochMilli());
     }
 
     private void close(int client) {
         registry.selected("[SocketServer listenerType=BROKER, nodeId=3] Connection with /10.9.9.9 (channelId=" + id(client) + ") disconnected",
-                null, now.toEpochMilli());
+                null, timeOfDay.now.toEpochMilli());
     }
 
     /** What the killed process left, recovered by another one. */
@@ -129,7 +108,7 @@ class KilledBrokerTest {
                     saved.add(client);
                 }
             }
-            now = now.plus(STEP);
+            timeOfDay.now = timeOfDay.now.plus(STEP);
             ticks += STEP.toNanos();
             dump.step(0);
         }

@@ -8,11 +8,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -27,30 +24,13 @@ class SteppingClockTest {
     @TempDir
     Path folder;
 
-    private Instant now = TestBroker.NOON;
+    private final TestClock timeOfDay = new TestClock();
     private long ticks = 1_000_000_000L;
     private boolean isStoreDown;
     private int pushed;
     private int puts;
     private final List<String> stored = new ArrayList<>();
     private Dump dump;
-
-    private final Clock timeOfDay = new Clock() {
-        @Override
-        public ZoneId getZone() {
-            return ZoneOffset.UTC;
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Instant instant() {
-            return now;
-        }
-    };
 
     private Path raw() {
         return folder.resolve("raw");
@@ -74,7 +54,7 @@ class SteppingClockTest {
     /** Time goes on, second by second. */
     private void pass(Duration time) throws Exception {
         for (long second = 0; second < time.toSeconds(); second++) {
-            now = now.plusSeconds(1);
+            timeOfDay.now = timeOfDay.now.plusSeconds(1);
             ticks += 1_000_000_000L;
             dump.step(0);
             while (dump.uploads.attemptOne()) {
@@ -84,7 +64,7 @@ class SteppingClockTest {
     }
 
     private void push() {
-        dump.queue.offer(TestBroker.push(now, new byte[] {(byte) pushed, (byte) (pushed >> 8), (byte) (pushed >> 16)}));
+        dump.queue.offer(TestBroker.push(timeOfDay.now, new byte[] {(byte) pushed, (byte) (pushed >> 8), (byte) (pushed >> 16)}));
         pushed++;
     }
 
@@ -122,13 +102,13 @@ class SteppingClockTest {
     /** 0.1 stopped uploads, manifests and the end of sampling for an hour, with every gauge green. */
     @Test
     void backAnHour() throws Exception {
-        now = Instant.parse("2026-11-20T13:10:00Z");
+        timeOfDay.now = Instant.parse("2026-11-20T13:10:00Z");
         start("roll.ms", "60000");
         push();
         pass(Duration.ofMinutes(2));
         int before = stored.size();
         assertEquals(1, before);
-        now = now.minus(Duration.ofHours(1));
+        timeOfDay.now = timeOfDay.now.minus(Duration.ofHours(1));
         push();
         pass(Duration.ofSeconds(2));
         assertTrue(TestBroker.keys(raw()).stream().anyMatch(key -> key.contains("/hour=13/") && key.endsWith(".json")), "the hour ended");
@@ -150,7 +130,7 @@ class SteppingClockTest {
         start("roll.ms", "60000");
         push();
         pass(Duration.ofMinutes(1));
-        now = now.plus(Duration.ofDays(400));
+        timeOfDay.now = timeOfDay.now.plus(Duration.ofDays(400));
         push();
         pass(Duration.ofMinutes(61));
         push();
@@ -166,9 +146,9 @@ class SteppingClockTest {
     void forwardWithinTheHourAndOverItsEdge() throws Exception {
         start();
         push();
-        now = now.plus(Duration.ofMinutes(20));
+        timeOfDay.now = timeOfDay.now.plus(Duration.ofMinutes(20));
         pass(Duration.ofSeconds(5));
-        now = now.plus(Duration.ofMinutes(50));
+        timeOfDay.now = timeOfDay.now.plus(Duration.ofMinutes(50));
         push();
         pass(Duration.ofSeconds(5));
         assertEquals(1, manifests(), "the hour that was left ended at once");
@@ -179,11 +159,11 @@ class SteppingClockTest {
 
     @Test
     void backSomeSecondsOverTheEdgeOfTheHour() throws Exception {
-        now = Instant.parse("2026-11-20T13:00:02Z");
+        timeOfDay.now = Instant.parse("2026-11-20T13:00:02Z");
         start();
         push();
         pass(Duration.ofSeconds(5));
-        now = now.minusSeconds(10);
+        timeOfDay.now = timeOfDay.now.minusSeconds(10);
         push();
         pass(Duration.ofSeconds(30));
         push();
@@ -197,11 +177,11 @@ class SteppingClockTest {
         isStoreDown = true;
         push();
         pass(Duration.ofMinutes(2));
-        now = now.minus(Duration.ofDays(2));
+        timeOfDay.now = timeOfDay.now.minus(Duration.ofDays(2));
         pass(Duration.ofMinutes(1));
         double lag = dump.uploads.lagSeconds();
         assertTrue(lag > 160 && lag < 190, lag + " s");
-        now = now.plus(Duration.ofDays(300));
+        timeOfDay.now = timeOfDay.now.plus(Duration.ofDays(300));
         pass(Duration.ofMinutes(1));
         lag = dump.uploads.lagSeconds();
         assertTrue(lag > 220 && lag < 250, lag + " s");
@@ -239,9 +219,9 @@ class SteppingClockTest {
     void anIdleBrokerIsKnownToRun() throws Exception {
         start();
         pass(Duration.ofMinutes(7));
-        Path manifest = Manifests.path(folder.resolve("spool").resolve(TestBroker.BROKER.id), Hour.of(now));
+        Path manifest = Manifests.path(folder.resolve("spool").resolve(TestBroker.BROKER.id), Hour.of(timeOfDay.now));
         Instant alive = Instant.parse(Manifests.JSON.readTree(Files.readAllBytes(manifest)).get("alive_at").asText());
-        assertTrue(Duration.between(alive, now).compareTo(Duration.ofSeconds(11)) <= 0, alive + " is long before " + now);
+        assertTrue(Duration.between(alive, timeOfDay.now).compareTo(Duration.ofSeconds(11)) <= 0, alive + " is long before " + timeOfDay.now);
     }
 
     private int repeatedManifests() {
