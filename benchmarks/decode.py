@@ -64,9 +64,8 @@ messages are read in place, and a run of labels that occurred before is recognis
 `ParseFromString` and pyarrow's Parquet writer with its defaults, each alone and on data in memory. These write only points. \
 This project reads the objects repeatedly in one job, until they add up to {ENOUGH_BYTES >> 20} MiB, which is eight tasks as \
 large as those of a large day, and the Rust readers read them an eighth as many times; the other peers read them once, in four \
-tasks. That is little for the JVM: half of the three seconds of protobuf-java's job is fixed cost, so its row says nothing of \
-decoding alone; where both read the objects eight times, it took 4.9 to 6.0 times this project's CPU (measured by hand). The Rust \
-readers store no pushes and check no CRC or hash; with these, the one with interned runs took 0.93 to 1.07 times (measured by hand). \
+tasks. That is little for the JVM: much of protobuf-java's job is fixed cost, so its row says nothing of decoding alone. The Rust readers store no pushes and check \
+no CRC or hash, which is less work. \
 It is checked first that all store equal points."""
 _GROWTH = """The same objects 32, 128 and 512 times in one job, and one object of more than a million pushes, whose records take \
 more than 1 GiB. Each was measured twice, the second time in the opposite order, so that changes on the machine in between do not \
