@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from client_telemetry.compatibility.logins import mechanisms_in
-from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES
+from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES, all_of, any_of, negated
 
 SET, NOT_SET = "[set]", "null"
 """What stands for the value of a secret or an address, and of a setting without a value."""
@@ -85,10 +85,6 @@ class BrokerSetup:
         return YES if self.is_set("zookeeper.connect") == YES else CONDITION_UNKNOWN
 
 
-def _negated(answer: str) -> str:
-    return {YES: NO, NO: YES}.get(answer, CONDITION_UNKNOWN)
-
-
 @dataclass(frozen=True)
 class Term:
     """`subject`: what it is about, as a person would look for it."""
@@ -105,23 +101,17 @@ class SettingCondition:
     is_sufficient: bool = True
 
     def met(self, setup: BrokerSetup) -> str:
-        answer = _any([_all([term.met(setup) for term in terms]) for terms in self.alternatives])
+        answer = any_of(all_of(term.met(setup) for term in terms) for terms in self.alternatives)
         return answer if self.is_sufficient or answer == NO else CONDITION_UNKNOWN
 
     def subject(self, setup: BrokerSetup) -> str:
         """What meets it on this broker, in words."""
         subjects = (
-            terms[0].subject for terms in self.alternatives if _all([t.met(setup) for t in terms]) == YES
+            terms[0].subject
+            for terms in self.alternatives
+            if all_of(term.met(setup) for term in terms) == YES
         )
         return next(subjects, "")
-
-
-def _any(answers: list[str]) -> str:
-    return YES if YES in answers else CONDITION_UNKNOWN if CONDITION_UNKNOWN in answers else NO
-
-
-def _all(answers: list[str]) -> str:
-    return NO if NO in answers else CONDITION_UNKNOWN if CONDITION_UNKNOWN in answers else YES
 
 
 @cache
@@ -138,14 +128,14 @@ def _term(text: str) -> Term:
     if text == "zookeeper mode":
         return Term("ZooKeeper mode", BrokerSetup.uses_zookeeper)
     if text == "kraft mode":
-        return Term("KRaft mode", lambda setup: _negated(setup.uses_zookeeper()))
+        return Term("KRaft mode", lambda setup: negated(setup.uses_zookeeper()))
     if text == "some sasl listener":
         return Term("listeners with SASL", BrokerSetup.uses_sasl)
     if match := re.fullmatch(r"feature ([a-z.]+) below (\d+)", text):
         return _below_level(match[1], int(match[2]))
     if match := re.fullmatch(r"([a-z.]+) (not )?set", text):
-        name, negated = match[1], match[2]
-        return Term(name, lambda s: _negated(s.is_set(name)) if negated else s.is_set(name))
+        name, is_negated = match[1], match[2]
+        return Term(name, lambda s: negated(s.is_set(name)) if is_negated else s.is_set(name))
     if match := re.fullmatch(r"([a-z.]+) below ([\d.]+)", text):
         return _below(match[1], match[2])
     if match := re.fullmatch(r"([a-z.]+) is (\S+)", text):

@@ -19,7 +19,7 @@ from client_telemetry.compatibility.logins import (
     Login,
     mechanisms_in,
 )
-from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES
+from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES, all_of, any_of, negated
 
 APACHE_KAFKA = "apache-kafka"
 VENDORS = (APACHE_KAFKA, "confluent", "amazon-msk", "redpanda", "azure-event-hubs", "other")
@@ -104,8 +104,7 @@ class SecurityProtocol:
 
     def met(self, circumstances: Circumstances) -> str:
         """YES if some connection certainly has one of them, NO if none can have."""
-        answers = {self._met_by(login) for login in circumstances.evidence.logins}
-        return YES if YES in answers else CONDITION_UNKNOWN if CONDITION_UNKNOWN in answers else NO
+        return any_of(self._met_by(login) for login in circumstances.evidence.logins)
 
     def _met_by(self, login: Login) -> str:
         if login.security_protocol:
@@ -240,7 +239,7 @@ class Negated:
         return self.term.settled_by
 
     def met(self, circumstances: Circumstances) -> str:
-        return {YES: NO, NO: YES}.get(self.term.met(circumstances), CONDITION_UNKNOWN)
+        return negated(self.term.met(circumstances))
 
 
 @dataclass(frozen=True)
@@ -249,8 +248,7 @@ class Condition:
 
     def met(self, circumstances: Circumstances) -> str:
         """YES when every term is, NO when any term is not, otherwise unknown."""
-        answers = {term.met(circumstances) for term in self.terms}
-        return NO if NO in answers else CONDITION_UNKNOWN if CONDITION_UNKNOWN in answers else YES
+        return all_of(term.met(circumstances) for term in self.terms)
 
     def could_be_met_now(self, circumstances: Circumstances) -> bool:
         """Unknown, but only because of how the client or its brokers are set up today: such a client is not called
@@ -332,7 +330,7 @@ def _term(text: str) -> Term:
     if text == "subscriptions match it":
         return SubscriptionsMatchIt()
     if match := re.fullmatch(r"(\w+) (not )?in ([\w,.-]+)", text):
-        name, negated, values = match[1], match[2], match[3].split(",")
+        name, is_negated, values = match[1], match[2], match[3].split(",")
         if name not in _SETS:
             raise UnreadableCondition(f"{text!r}: {name} is none of {', '.join(_SETS)}")
         make, allowed = _SETS[name]
@@ -340,7 +338,7 @@ def _term(text: str) -> Term:
             if value not in allowed:
                 raise UnreadableCondition(f"{text!r}: {value!r} is none of {', '.join(allowed)}")
         term = make(frozenset(values))
-        return Negated(term) if negated else term
+        return Negated(term) if is_negated else term
     if match := re.fullmatch(r"feature ([a-z.]+) (<|<=|=|>=|>) (\d+)", text):
         return FeatureLevel(match[1], match[2], int(match[3]))
     if match := re.fullmatch(rf"({'|'.join(_NOT_SHOWN)}) (.+)", text):

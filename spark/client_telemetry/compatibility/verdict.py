@@ -1,6 +1,6 @@
 """The vocabulary of verdicts: the conclusion about a client, why, how surely and when."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 BREAKS = "breaks"
@@ -18,6 +18,22 @@ CONFIDENCES = (OBSERVED, DECLARED, INFERRED, NONE)
 AT_ONCE, LATENT = "at_once", "latent"
 
 YES, NO, CONDITION_UNKNOWN = "yes", "no", "unknown"
+
+
+def negated(answer: str) -> str:
+    return {YES: NO, NO: YES}.get(answer, CONDITION_UNKNOWN)
+
+
+def all_of(answers: Iterable[str]) -> str:
+    """YES when every answer is, NO when any is not, otherwise unknown."""
+    found = set(answers)
+    return NO if NO in found else CONDITION_UNKNOWN if CONDITION_UNKNOWN in found else YES
+
+
+def any_of(answers: Iterable[str]) -> str:
+    """YES when any answer is, NO when none can be, otherwise unknown."""
+    return negated(all_of(map(negated, answers)))
+
 
 ROLLING = "rolling"
 NOT_FINALIZED = "not_finalized"
