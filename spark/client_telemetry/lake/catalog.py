@@ -67,8 +67,8 @@ class WrongClock(Exception):
 
 
 def configuration(location: str, name: str = CATALOG) -> dict[str, str] | None:
-    """pyiceberg's configuration of the catalog `lake`, or of the one of this name, with `location` as its warehouse if it names none; None if there
-    is no configuration and the catalog is local. Raises NoSuchLake, or UnusableLocation.
+    """pyiceberg's configuration of the catalog of this name, with `location` as its warehouse if it names none; None if there is
+    no configuration and the catalog is local. Raises NoSuchLake, or UnusableLocation.
     """
     without_userinfo(location)
     if os.environ.get(LOCAL_CATALOG):

@@ -32,7 +32,7 @@ from client_telemetry.lake.catalog import (
 )
 from client_telemetry.lake.files import FileAccess
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
-from client_telemetry.lake.table_folders import OTHER_FOLDERS, normalized
+from client_telemetry.lake.table_folders import OTHER_FOLDERS, normalized, with_one_scheme
 
 _FILES_AT_ONCE = 8
 # Field ids of manifest lists, manifests and position deletes: https://iceberg.apache.org/spec/
@@ -101,9 +101,7 @@ def normalized_text(url: str) -> str:
     """
     if url.startswith("file:"):
         url = "/" + url.removeprefix("file:").lstrip("/")
-    for scheme in ("s3a://", "s3n://"):
-        url = f"s3://{url.removeprefix(scheme)}" if url.startswith(scheme) else url
-    return url.rstrip("/")
+    return with_one_scheme(url).rstrip("/")
 
 
 def _tables_in(source: str) -> list[_Stored]:

@@ -46,14 +46,23 @@ def other_folder(catalog: Catalog, namespace: str, location: str, warehouse: str
 
 def normalized(location: str) -> str:
     """One text for one folder: a URL of a store without a slash at the end, a local folder as its real path."""
-    for scheme in _OF_S3:
-        location = location.replace(scheme, "s3://", 1) if location.startswith(scheme) else location
+    location = with_one_scheme(location)
     if "://" in location and not location.startswith("file:"):
         return location.rstrip("/")
     path = location
     if location.startswith("file:"):
         path = unquote(location.removeprefix("file:").removeprefix("//").removeprefix("localhost"))
     return str(Path(path).resolve())
+
+
+def with_one_scheme(location: str) -> str:
+    """
+    >>> with_one_scheme("s3a://lake/a"), with_one_scheme("/lake/a")
+    ('s3://lake/a', '/lake/a')
+    """
+    for scheme in _OF_S3:
+        location = location.replace(scheme, "s3://", 1) if location.startswith(scheme) else location
+    return location
 
 
 def is_temporary(location: str) -> bool:
