@@ -116,8 +116,7 @@ class Case:
 
     @property
     def is_identified(self) -> bool:
-        """Whether its name, or a library's default client id, tells its library."""
-        return self.identity is not None or (self.fingerprint is not None and self.fingerprint.by_client_id)
+        return _is_identified(self.identity, self.fingerprint)
 
     @cached_property
     def seen(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -221,7 +220,6 @@ def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
     roles_seen = roles.seen_in(
         {*uses, *failures.refused(evidence, uses), *(_elsewhere(evidence) if failing else ())}
     )
-    is_identified = identity is not None or (fingerprint is not None and fingerprint.by_client_id)
     return ClientFacts(
         uses,
         identity,
@@ -229,11 +227,16 @@ def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
         fingerprint,
         looks_like,
         roles_seen,
-        roles_seen or (roles.assumed(evidence.client_id) if is_identified else ()),
+        roles_seen or (roles.assumed(evidence.client_id) if _is_identified(identity, fingerprint) else ()),
         _contradiction(identity, uses),
         failing,
         tuple(failures.by_answers(evidence, uses, source)),
     )
+
+
+def _is_identified(identity: Identity | None, fingerprint: Fingerprint | None) -> bool:
+    """Whether a client's name, or a library's default client id, tells its library."""
+    return identity is not None or (fingerprint is not None and fingerprint.by_client_id)
 
 
 def _elsewhere(evidence: ClientEvidence) -> frozenset[int]:

@@ -284,7 +284,7 @@ def candidates(
     return tuple(profile for profile in explaining if not holds_back(profile, requests, release))
 
 
-_TAKES_LOWER: Mapping[str, frozenset[int]] = {
+TAKES_LOWER: Mapping[str, frozenset[int]] = {
     "kafka-clients": frozenset((1, 2, 9, 10, 16)),
     "kafka-python": frozenset((16,)),
     "librdkafka": frozenset((15, 16)),
@@ -327,7 +327,7 @@ def sent_lower(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ..
         and key in profile.ranges
         and key in offered
         and key not in profile.also_sends
-        and key not in _TAKES_LOWER.get(profile.library, ())
+        and key not in TAKES_LOWER.get(profile.library, ())
     )
 
 

@@ -19,6 +19,7 @@ from client_telemetry.compatibility import (
     apis,
     eras,
     fingerprints,
+    identification,
     known_issues,
     products,
     roles,
@@ -110,9 +111,9 @@ def works_unseen(case: Case, key: int) -> str:
     return _by_client_id(case, key, target)
 
 
-_VERSIONS_CAN_BE_SET = frozenset(("aiokafka", "brod", "franz-go", "kafka-python", "librdkafka"))
-"""Libraries that send what a setting says instead of asking brokers for their versions: api_version, query_api_versions,
-MaxVersions, api.version.request=false with broker.version.fallback. Sarama always does."""
+_VERSIONS_CAN_BE_SET = identification.CAN_SKIP_API_VERSIONS | {"aiokafka", "kafka-python"}
+"""Libraries that can send what a setting says (of the last two: api_version) instead of asking brokers for their versions. Sarama
+always does."""
 
 
 def _is_steady_member(case: Case) -> bool:

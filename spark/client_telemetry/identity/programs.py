@@ -18,10 +18,8 @@ ONE_VERSION = frozenset((8, 11, 12, 13, 14, 15, 20, 22, 24, 26, 32))
 AddPartitionsToTxn, EndTxn, DescribeConfigs: no process of benchmarks/matrix sent two versions of these to one broker
 release.
 """
-JAVA_SEVERAL = frozenset((1, 2, 9, 10, 16))
-"""Fetch (topic ids or not), ListOffsets, OffsetFetch, FindCoordinator, ListGroups: kafka-clients takes a lower version
-if a request needs no more; of all other APIs it sends one version.
-"""
+JAVA_SEVERAL = fingerprints.TAKES_LOWER["kafka-clients"]
+"""Of all other APIs it sends one version."""
 NOT_COMPARED = frozenset((17, apis.API_VERSIONS, 36))
 """SaslHandshake, ApiVersions, SaslAuthenticate: sent before a library knows what the broker has."""
 

@@ -164,8 +164,9 @@ def offered_mechanisms(
     logins: Collection[ListenerLogin] = (),
 ) -> dict[str, tuple[str, ...]]:
     """Listener -> the SASL mechanisms that it offers on any broker (sasl.enabled.mechanisms), sorted; empty for a
-    listener without SASL; listeners of which that is not known are left out. `brokers`: rows of the table. `stated`: by somebody, who is believed,
-    by name in upper case. `logins`: those that were seen; a mechanism that a client used is offered, whatever else was said.
+    listener without SASL; listeners of which that is not known are left out. `brokers`: rows of the table. `stated`: by
+    somebody, who is believed, by name in upper case. `logins`: those that were seen; a mechanism that a client used is
+    offered, whatever else was said.
     """
     offered: dict[str, set[str]] = {}
     for row in brokers:
