@@ -158,7 +158,7 @@ generated: install  ## write what is generated from the code: docs/tables.md, do
 knowledge: install  ## read the request versions of a release from its kafka-clients jar: RELEASE=4.0.1
 	@test -n "$(RELEASE)" || { echo "say which release: make knowledge RELEASE=4.0.1" >&2; exit 2; }
 	@$(MAKE) --no-print-directory var/knowledge/kafka-clients-$(RELEASE).jar
-	@$(BIN)/python -m client_telemetry.compatibility.broker_release --jar var/knowledge/kafka-clients-$(RELEASE).jar
+	@$(BIN)/python -m client_telemetry.knowledge.broker_release --jar var/knowledge/kafka-clients-$(RELEASE).jar
 	@$(BIN)/python spark/generated_files.py
 
 sbom: install $(STAMPS)/audit  ## write what the Python part consists of into var/sbom/python.cdx.json (CycloneDX)

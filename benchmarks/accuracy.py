@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from client_telemetry.compatibility import ApiUse, ClientEvidence, apis, judge, parse_api_uses
-from client_telemetry.compatibility.verdict import BREAKS, INSUFFICIENT_EVIDENCE, PRECEDENCE
+from client_telemetry.compatibility import ApiUse, ClientEvidence, judge, parse_api_uses
+from client_telemetry.knowledge import apis
+from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE, PRECEDENCE
 
 from benchmarks import accuracy_authentication, accuracy_programs, review_accuracy, scores
 from benchmarks.leave_one_out import LIBRARY_OF, without_library, without_runs

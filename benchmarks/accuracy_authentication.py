@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from client_telemetry.compatibility import ClientEvidence, features, judge, parse_api_uses
-from client_telemetry.compatibility.verdict import BREAKS
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.knowledge import features
+from client_telemetry.knowledge.vocabulary import BREAKS
 
 from benchmarks.leave_one_out import LIBRARY_OF, without_library
 from benchmarks.scores import Prediction, grouped, misses, table

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from client_telemetry.compatibility import ClientEvidence, ClientVerdict, apis, judge, parse_api_uses
+from client_telemetry.compatibility import ClientEvidence, ClientVerdict, judge, parse_api_uses
 from client_telemetry.compatibility.evidence import FailedApi
-from client_telemetry.compatibility.logins import Login, settled
-from client_telemetry.compatibility.verdict import INSUFFICIENT_EVIDENCE, PRECEDENCE, SAFE
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import apis, kip511
+from client_telemetry.knowledge.logins import Login, settled
+from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE, PRECEDENCE, SAFE
 
 from benchmarks.scores import WORKS, Prediction, grouped, misses, table
 

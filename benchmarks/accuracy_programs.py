@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge, parse_api_uses
-from client_telemetry.compatibility.verdict import BREAKS, PRECEDENCE
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge.vocabulary import BREAKS, PRECEDENCE
 
 from benchmarks import accuracy_in_place
 from benchmarks.scores import Prediction, grouped, misses, table

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import zstandard
-from client_telemetry.compatibility import apis
+from client_telemetry.knowledge import apis
 from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
 
 SAMPLE = Path(__file__).parents[1] / "include" / "sample" / "fleet" / "raw" / "v1"

@@ -17,12 +17,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from client_telemetry.compatibility import client_versions, fingerprints, identification, parse_api_uses
+from client_telemetry.compatibility import fingerprints, identification, parse_api_uses
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, versions_in_use
 from client_telemetry.compatibility.identification import Identification
-from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import Client, applications
 from client_telemetry.identity.broker_clients import is_broker
+from client_telemetry.knowledge import client_versions, kip511
 
 from benchmarks import whole_runs
 from benchmarks.leave_one_out import LIBRARY_OF

@@ -10,18 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from client_telemetry.compatibility import (
-    advice,
-    case,
-    client_ranges,
-    fingerprints,
-    fixes,
-    identification,
-    inference,
-    knowledge,
-    known_issues,
-    software,
-)
+from client_telemetry import knowledge
+from client_telemetry.compatibility import case, fingerprints, fixes, identification, inference
+from client_telemetry.knowledge import advice, client_ranges, known_issues, software
 
 LIBRARY_OF = {
     "confluent-kafka": "librdkafka",

@@ -74,7 +74,7 @@ EQUIVALENT: dict[str, str] = {
     ),
     "reports/fleet/client_metrics.py: `not self.resources or not instances` → `not self.resources and (not instances)`: "
     "`if not self.resources and (not instances):`": "without either the answer is empty too, after Java was started",
-    "compatibility/features.py: `0` → `1`: `found[gate.feature] = max(gate.level, found.get(gate.feature, 1))`": (
+    "knowledge/features.py: `0` → `1`: `found[gate.feature] = max(gate.level, found.get(gate.feature, 1))`": (
         "a level that a request needs is at least 1"
     ),
     "raw/reader.py: `missing > 0` → `missing >= 0`: `if missing >= 0:`": "no bytes are appended then",

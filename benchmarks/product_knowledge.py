@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from client_telemetry.compatibility import ClientEvidence, apis, client_versions, judge, products
+from client_telemetry.compatibility import ClientEvidence, judge
+from client_telemetry.knowledge import apis, client_versions, products
 
 FOLDER = Path(__file__).parent / "products"
 DECLARED = {"kafka-clients": "apache-kafka-java", "librdkafka": "librdkafka", "franz-go": "kgo"}

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import zstandard
-from client_telemetry.compatibility import apis
+from client_telemetry.knowledge import apis
 from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
 from client_telemetry.sources.request_log.log_line import MARK, LineReader

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[1] / "spark/client_telemetry"
 NAME = PACKAGE.name
 
 LEVELS = (
-    {"raw"},
+    {"raw", "knowledge"},
     {"compatibility", "otlp"},
     {"identity", "sources", "subscriptions"},
     {"tables"},
@@ -30,8 +30,6 @@ LEVELS = (
 """Lowest first."""
 
 AT_ANOTHER_LEVEL = {
-    # Constants and rules of a KIP, which import nothing.
-    "identity.kip511": "raw",
     # The list of stages, as names, and of their tables.
     "pipeline.stages": "tables",
     "pipeline.all_tables": "tables",

@@ -3,13 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from client_telemetry.compatibility.verdict import (
-    BREAKS,
-    DEGRADES,
-    INSUFFICIENT_EVIDENCE,
-    SAFE,
-    UNSUPPORTED,
-)
+from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, INSUFFICIENT_EVIDENCE, SAFE, UNSUPPORTED
 
 WORKS = "works"
 COLUMNS = ("cases", "break", "found", "false alarms", "wrong safe", "undecided")

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from client_telemetry.compatibility import releases
+from client_telemetry.knowledge import releases
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.stage import absolute_url, spark_session
 from client_telemetry.pipeline.stages import main_of

@@ -1,6 +1,6 @@
 """The Kafka releases that the trigger forms offer, newest first.
 
-Generated from spark/client_telemetry/compatibility/knowledge/releases.csv (releases since 2.4.0) and never edited
+Generated from spark/client_telemetry/knowledge/releases.csv (releases since 2.4.0) and never edited
 by hand: DAG files must neither read files nor import the job side while they are parsed. A test holds the two
 together (tests/include/test_releases.py).
 """

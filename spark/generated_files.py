@@ -11,7 +11,8 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from client_telemetry.compatibility import library_page, release_list
+from client_telemetry.compatibility import library_page
+from client_telemetry.knowledge import release_list
 from client_telemetry.lake import table_list
 from client_telemetry.pipeline import row_types, table_documentation
 from client_telemetry.pipeline.stages import STAGES, UPKEEP

@@ -1,7 +1,6 @@
 """What the knowledge base recommends: each fixed_in of known_issues.csv and each advice of library_advice.csv."""
 
-from client_telemetry.compatibility import advice, known_issues
-from client_telemetry.compatibility.knowledge import rows
+from client_telemetry.knowledge import advice, known_issues, rows
 
 
 def recommendations() -> frozenset[str]:

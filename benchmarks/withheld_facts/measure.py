@@ -15,8 +15,8 @@ from pathlib import Path
 from random import Random
 
 from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge
-from client_telemetry.compatibility.logins import Login
-from client_telemetry.compatibility.verdict import (
+from client_telemetry.knowledge.logins import Login
+from client_telemetry.knowledge.vocabulary import (
     BREAKS,
     FINALIZED,
     INSUFFICIENT_EVIDENCE,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from client_telemetry.compatibility import knowledge
+from client_telemetry import knowledge
 from client_telemetry.compatibility.own_knowledge import use_folder
 
 from benchmarks import product_knowledge

@@ -9,7 +9,8 @@ from benchmarks import rooms
 
 
 @pytest.mark.parametrize(
-    "package", ["raw", "otlp", "sources", "identity", "compatibility", "reports", "subscriptions"]
+    "package",
+    ["knowledge", "raw", "otlp", "sources", "identity", "compatibility", "reports", "subscriptions"],
 )
 def test_a_pure_package_imports_neither_spark_nor_airflow(package):
     code = f"""

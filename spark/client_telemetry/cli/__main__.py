@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import Final, NamedTuple
 
 from client_telemetry.cli.interrupt import INTERRUPTED, ended_at_once
-from client_telemetry.compatibility.knowledge import DamagedKnowledge
+from client_telemetry.knowledge import DamagedKnowledge
 
 BAD_ARGUMENTS: Final = 2
 

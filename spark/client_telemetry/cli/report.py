@@ -26,18 +26,19 @@ from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.log_times import add_time_options, spelled
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
-from client_telemetry.compatibility.arguments import Arguments, add_mechanisms, day
+from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.listener_mechanisms import (
     BadMechanisms,
+    add_mechanisms,
     check_listeners,
     listener_mechanisms,
 )
-from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
+from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.pipeline.local_spark import local_spark
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.stages import DAILY, UPGRADE_QUESTION, main_of

@@ -16,19 +16,20 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from client_telemetry import knowledge
 from client_telemetry.cli.log_times import add_time_options, spelled
-from client_telemetry.compatibility import knowledge
-from client_telemetry.compatibility.arguments import Arguments, add_mechanisms
+from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.listener_mechanisms import (
     BadMechanisms,
+    add_mechanisms,
     by_security_protocol,
     check_listeners,
     listener_mechanisms,
 )
-from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
+from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.counted import counted

@@ -16,8 +16,8 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from client_telemetry.compatibility import apis
 from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.knowledge import apis
 from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.raw.errors import BadObjectKey, UndecodableRecord
 from client_telemetry.raw.location import RawLocation

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from client_telemetry.compatibility import broker_guess
+from client_telemetry.knowledge import broker_guess
 from client_telemetry.raw.errors import BadManifest
 from client_telemetry.raw.location import Arrived
 from client_telemetry.raw.manifest import Manifest, ManifestFile, Reconciliation

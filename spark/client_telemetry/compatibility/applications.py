@@ -10,9 +10,10 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from client_telemetry.compatibility import apis, client_ranges, fingerprints, releases, served, software
-from client_telemetry.compatibility.served import BrokerApi
-from client_telemetry.compatibility.software import Identity
+from client_telemetry.compatibility import fingerprints
+from client_telemetry.knowledge import apis, client_ranges, releases, served, software
+from client_telemetry.knowledge.served import BrokerApi
+from client_telemetry.knowledge.software import Identity
 
 ONE, TWO, DOUBTFUL = "one_application", "two_applications", "doubtful"
 

@@ -5,12 +5,6 @@ import datetime as dt
 from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from client_telemetry.compatibility.listener_mechanisms import (
-    EXAMPLE,
-    BadMechanisms,
-    listener_mechanisms,
-)
-
 
 class Arguments(argparse.ArgumentParser):
     """Parser of a subcommand of `client-telemetry`."""
@@ -46,22 +40,3 @@ def day(text: str) -> dt.date:
         return dt.date.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a date: write it as 2026-11-21") from None
-
-
-def add_mechanisms(parser: argparse.ArgumentParser) -> None:
-    """The option --mechanisms: a text that `listener_mechanisms` can read."""
-    parser.add_argument(
-        "--mechanisms",
-        type=_mechanisms,
-        metavar="LISTENER=MECHANISM[,MECHANISM]",
-        help=f"SASL mechanisms that listeners offer (sasl.enabled.mechanisms), separated by blanks, such as '{EXAMPLE}'; default: what "
-        "the brokers report or print at their start",
-    )
-
-
-def _mechanisms(text: str) -> str:
-    try:
-        listener_mechanisms(text)
-    except BadMechanisms as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    return text

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from client_telemetry.compatibility.logins import mechanisms_in
-from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES, all_of, any_of, negated
+from client_telemetry.knowledge.logins import mechanisms_in
+from client_telemetry.knowledge.vocabulary import CONDITION_UNKNOWN, NO, YES, all_of, any_of, negated
 
 SET, NOT_SET = "[set]", "null"
 """What stands for the value of a secret or an address, and of a setting without a value."""

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from client_telemetry.compatibility import products
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
-from client_telemetry.compatibility.logins import SECURITY_PROTOCOLS, Login, names_unknown
 from client_telemetry.compatibility.output_file import whole_file, write_csv
 from client_telemetry.compatibility.verdict import ClientVerdict
+from client_telemetry.knowledge import products
+from client_telemetry.knowledge.logins import SECURITY_PROTOCOLS, Login, names_unknown
 
 REQUIRED = ("client", "client_software_name", "client_software_version")
 OPTIONAL = (

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility import broker_settings, releases
+from client_telemetry.compatibility import broker_settings
 from client_telemetry.compatibility.broker_settings import BrokerSetup, UnreadableSetting
-from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
-from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES
+from client_telemetry.knowledge import DamagedKnowledge, releases, rows
+from client_telemetry.knowledge.vocabulary import CONDITION_UNKNOWN, NO, YES
 
 FILE = "cluster_notes.csv"
 COLUMNS = (

@@ -10,16 +10,11 @@ Evidence is combined per API, never per client (request_findings), known issues 
   the source serves. So do several programs that nothing tells apart: what one of them does may not have been seen.
 """
 
-from client_telemetry.compatibility import (
-    apis,
-    explanations,
-    fixes,
-    inference,
-    issue_findings,
-    request_findings,
-)
+from client_telemetry.compatibility import explanations, fixes, inference, issue_findings, request_findings
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.verdict import (
+from client_telemetry.compatibility.verdict import ClientVerdict, Finding
+from client_telemetry.knowledge import apis
+from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
     BREAKS,
     CONFIDENCES,
@@ -28,8 +23,6 @@ from client_telemetry.compatibility.verdict import (
     OBSERVED,
     PRECEDENCE,
     SAFE,
-    ClientVerdict,
-    Finding,
 )
 
 

@@ -6,8 +6,8 @@ Kafka 0.11 is the dividing line: every version that 4.x removed for producers an
 from collections.abc import Collection, Iterable
 from functools import cache
 
-from client_telemetry.compatibility import apis, releases, served
 from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.knowledge import apis, releases, served
 
 _SINCE = (0, 11, 0, 0)
 

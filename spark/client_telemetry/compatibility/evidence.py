@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis
-from client_telemetry.compatibility.logins import Login, mechanisms_in, possible_mechanisms
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import apis, kip511, software
+from client_telemetry.knowledge.logins import Login, mechanisms_in, possible_mechanisms
 
 
 class UnreadableApiUses(ValueError):
@@ -93,11 +92,18 @@ class ClientEvidence:
     """Features and levels that are finalized on the source, as its brokers report them: one that is missing has level 0. None =
     not known."""
     failed_apis: tuple[FailedApi, ...] = ()
-    """APIs that were answered with errors only (error_codes.failed_apis); () also if the source does not know answers."""
+    """APIs that were answered with errors only (failed_apis.py); () also if the source does not know answers."""
 
     @property
     def declares_software(self) -> bool:
         return kip511.is_known(self.client_software_name)
+
+    @property
+    def declared_library(self) -> software.Identity | None:
+        """The library behind the declared software; None if nothing was declared or the name is unknown."""
+        if not self.declares_software:
+            return None
+        return software.identify_name(self.client_software_name or "", self.client_software_version or "")
 
     @property
     def logins(self) -> tuple[Login, ...]:

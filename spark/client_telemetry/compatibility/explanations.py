@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
-from client_telemetry.compatibility import apis, client_ranges, features, inference
+from client_telemetry.compatibility import inference
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.verdict import (
+from client_telemetry.compatibility.verdict import ClientVerdict, Finding
+from client_telemetry.knowledge import apis, client_ranges, features
+from client_telemetry.knowledge.vocabulary import (
     BREAKS,
     CONDITION_UNKNOWN,
     INFERRED,
@@ -13,8 +15,6 @@ from client_telemetry.compatibility.verdict import (
     OBSERVED,
     PRECEDENCE,
     SAFE,
-    ClientVerdict,
-    Finding,
 )
 
 ASK = "ask its owner for library, version and configuration"

@@ -14,18 +14,10 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility import (
-    apis,
-    eras,
-    error_codes,
-    features,
-    releases,
-    roles,
-    served,
-    software,
-)
+from client_telemetry.compatibility import eras
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, format_versions
-from client_telemetry.compatibility.verdict import BREAKS
+from client_telemetry.knowledge import apis, error_codes, features, releases, roles, served
+from client_telemetry.knowledge.vocabulary import BREAKS
 
 _FETCH, _METADATA, _FIND_COORDINATOR = 1, 3, 10
 _MEMBERSHIP = frozenset((11, 12, 14))
@@ -139,7 +131,7 @@ def _asks_only_for_its_coordinator(evidence: ClientEvidence, uses: Mapping[int, 
     """Of a Java client only. librdkafka looks up the coordinator of any consumer that has a group.id, whatever it does then
     (rd_kafka_cgrp_coord_query in rdkafka_cgrp.c); other libraries were not read.
     """
-    identity = software.identify(evidence)
+    identity = evidence.declared_library
     if (
         identity is None
         or identity.library != _JAVA

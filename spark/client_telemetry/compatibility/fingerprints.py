@@ -12,11 +12,19 @@ from itertools import zip_longest
 from re import Pattern
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, client_ranges, client_versions, releases, served, software
 from client_telemetry.compatibility.evidence import ApiUse
-from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
-from client_telemetry.compatibility.served import Versions
-from client_telemetry.compatibility.user_patterns import UserPattern, knowledge_pattern
+from client_telemetry.knowledge import (
+    DamagedKnowledge,
+    apis,
+    client_ranges,
+    client_versions,
+    releases,
+    rows,
+    served,
+    software,
+)
+from client_telemetry.knowledge.served import Versions
+from client_telemetry.knowledge.user_patterns import UserPattern, knowledge_pattern
 
 FILE = "default_client_ids.csv"
 COLUMNS = ("client_id_pattern", "library", "learned_from_runs", "source")

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from client_telemetry.compatibility import (
+from client_telemetry.compatibility import targets
+from client_telemetry.compatibility.case import Case
+from client_telemetry.compatibility.verdict import Finding
+from client_telemetry.knowledge import (
     advice,
     apis,
     client_ranges,
@@ -15,13 +18,11 @@ from client_telemetry.compatibility import (
     roles,
     served,
     software,
-    targets,
 )
-from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.features import Gate
-from client_telemetry.compatibility.known_issues import KnownIssue
-from client_telemetry.compatibility.software import Identity
-from client_telemetry.compatibility.verdict import YES, Finding
+from client_telemetry.knowledge.features import Gate
+from client_telemetry.knowledge.known_issues import KnownIssue
+from client_telemetry.knowledge.software import Identity
+from client_telemetry.knowledge.vocabulary import YES
 
 CANDIDATES_ADVISED = 3
 """How many candidates, likeliest first, a fix has advice for."""

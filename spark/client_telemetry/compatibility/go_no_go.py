@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from client_telemetry.compatibility.verdict import INSUFFICIENT_EVIDENCE, PRECEDENCE
+from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE, PRECEDENCE
 
 GO: Final = 0
 NO_GO: Final = 3

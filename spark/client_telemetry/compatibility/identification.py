@@ -11,17 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from client_telemetry.compatibility import (
-    apis,
-    client_ranges,
-    client_versions,
-    fingerprints,
-    products,
-    served,
-)
+from client_telemetry.compatibility import fingerprints
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.fingerprints import Profile, Version
-from client_telemetry.compatibility.served import Versions
+from client_telemetry.knowledge import apis, client_ranges, client_versions, products, served
+from client_telemetry.knowledge.served import Versions
 
 LEAST = 6
 """APIs that must be seen before requests alone name a library."""

@@ -15,21 +15,11 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from client_telemetry.compatibility import (
-    apis,
-    eras,
-    fingerprints,
-    identification,
-    known_issues,
-    products,
-    roles,
-    served,
-    software,
-)
+from client_telemetry.compatibility import eras, fingerprints, identification
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import format_versions
-from client_telemetry.compatibility.served import BrokerApi, Versions
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import apis, kip511, known_issues, products, roles, served, software
+from client_telemetry.knowledge.served import BrokerApi, Versions
 
 _DISTINCT = 5
 """Data APIs, beside ApiVersions, that must be seen before their age says anything of another one."""

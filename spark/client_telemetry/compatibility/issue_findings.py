@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, fingerprints, fixes, inference, known_issues
+from client_telemetry.compatibility import fingerprints, fixes, inference
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import ClientEvidence, format_versions
-from client_telemetry.compatibility.known_issues import ANY_LIBRARY, UNKNOWN_LIBRARY, KnownIssue
 from client_telemetry.compatibility.request_findings import earliest, latest
-from client_telemetry.compatibility.verdict import (
+from client_telemetry.compatibility.verdict import Finding
+from client_telemetry.knowledge import apis, known_issues
+from client_telemetry.knowledge.known_issues import ANY_LIBRARY, UNKNOWN_LIBRARY, KnownIssue
+from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
     BREAKS,
     CONDITION_UNKNOWN,
@@ -22,7 +24,6 @@ from client_telemetry.compatibility.verdict import (
     OBSERVED,
     UNSUPPORTED,
     YES,
-    Finding,
 )
 
 _BEFORE_LOGIN = frozenset((17, 18, 36))

@@ -4,13 +4,15 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from client_telemetry.compatibility import explanations, known_issues, releases, roles, served, steps
-from client_telemetry.compatibility import features as feature_levels
+from client_telemetry.compatibility import explanations, steps
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
-from client_telemetry.compatibility.conditions import APACHE_KAFKA
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
-from client_telemetry.compatibility.verdict import BREAKS, INSUFFICIENT_EVIDENCE, ClientVerdict
+from client_telemetry.compatibility.verdict import ClientVerdict
+from client_telemetry.knowledge import features as feature_levels
+from client_telemetry.knowledge import known_issues, releases, roles, served
+from client_telemetry.knowledge.conditions import APACHE_KAFKA
+from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE
 
 
 def judge(

@@ -2,20 +2,20 @@
 
 from collections import Counter
 
-from client_telemetry.compatibility import (
+from client_telemetry.compatibility import fingerprints
+from client_telemetry.knowledge import (
     advice,
     apis,
     client_ranges,
     client_versions,
-    fingerprints,
     known_issues,
     releases,
     roles,
     served,
     software,
 )
-from client_telemetry.compatibility.client_ranges import Row
-from client_telemetry.compatibility.known_issues import KnownIssue
+from client_telemetry.knowledge.client_ranges import Row
+from client_telemetry.knowledge.known_issues import KnownIssue
 
 TARGET = "4.0.1"
 """The release that the page judges versions by: 4.0.0 differs from it in JoinGroup alone."""

@@ -2,9 +2,10 @@
 `CLIENTS=SCRAM-SHA-512,PLAIN INTERNAL=GSSAPI`.
 """
 
+import argparse
 from collections.abc import Collection, Iterable, Mapping
 
-from client_telemetry.compatibility.logins import MECHANISMS, mechanisms_in
+from client_telemetry.knowledge.logins import MECHANISMS, mechanisms_in
 
 Offered = Mapping[str, tuple[str, ...]]
 """Listener, in upper case as brokers compare names, -> its SASL mechanisms, sorted."""
@@ -65,3 +66,22 @@ def _known(names: str) -> tuple[str, ...]:
             raise BadMechanisms(f"{name!r} is not a known SASL mechanism: use {', '.join(MECHANISMS)}")
         mechanisms |= meant
     return tuple(sorted(mechanisms))
+
+
+def add_mechanisms(parser: argparse.ArgumentParser) -> None:
+    """The option --mechanisms: a text that `listener_mechanisms` can read."""
+    parser.add_argument(
+        "--mechanisms",
+        type=_mechanisms,
+        metavar="LISTENER=MECHANISM[,MECHANISM]",
+        help=f"SASL mechanisms that listeners offer (sasl.enabled.mechanisms), separated by blanks, such as '{EXAMPLE}'; default: what "
+        "the brokers report or print at their start",
+    )
+
+
+def _mechanisms(text: str) -> str:
+    try:
+        listener_mechanisms(text)
+    except BadMechanisms as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text

@@ -8,9 +8,9 @@ when its coordinator moves. Some problems exist in this window only (mixed_windo
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, releases, roles
-from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
-from client_telemetry.compatibility.verdict import (
+from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
+from client_telemetry.knowledge import DamagedKnowledge, apis, releases, roles, rows
+from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
     BREAKS,
     DEGRADES,
@@ -19,8 +19,6 @@ from client_telemetry.compatibility.verdict import (
     NONE,
     OBSERVED,
     PRECEDENCE,
-    ClientVerdict,
-    Outlook,
 )
 
 FILE = "mixed_window_issues.csv"

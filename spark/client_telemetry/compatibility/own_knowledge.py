@@ -9,17 +9,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.compatibility import (
+from client_telemetry import knowledge
+from client_telemetry.compatibility import fingerprints
+from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.knowledge import (
+    DamagedKnowledge,
+    OwnKnowledge,
     advice,
     client_ranges,
-    fingerprints,
-    knowledge,
     known_issues,
     products,
     software,
 )
-from client_telemetry.compatibility.arguments import Arguments
-from client_telemetry.compatibility.knowledge import DamagedKnowledge, OwnKnowledge
 
 
 def use_folder(folder: Path | str | None) -> OwnKnowledge | None:

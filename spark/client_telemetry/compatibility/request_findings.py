@@ -13,21 +13,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from client_telemetry.compatibility import (
-    apis,
-    client_ranges,
-    failures,
-    fixes,
-    inference,
-    known_issues,
-    releases,
-    roles,
-    served,
-)
+from client_telemetry.compatibility import failures, fixes, inference
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import ApiUse, format_versions
-from client_telemetry.compatibility.served import BrokerApi, Versions
-from client_telemetry.compatibility.verdict import (
+from client_telemetry.compatibility.verdict import Finding
+from client_telemetry.knowledge import apis, client_ranges, known_issues, releases, roles, served
+from client_telemetry.knowledge.served import BrokerApi, Versions
+from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
     BREAKS,
     INFERRED,
@@ -36,7 +28,6 @@ from client_telemetry.compatibility.verdict import (
     NONE,
     OBSERVED,
     SAFE,
-    Finding,
 )
 
 GREETING_NOT_KNOWN = "greeting_not_known"

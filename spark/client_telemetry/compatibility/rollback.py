@@ -10,30 +10,15 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 
-from client_telemetry.compatibility import (
-    apis,
-    client_ranges,
-    issue_findings,
-    known_issues,
-    releases,
-    served,
-    software,
-)
+from client_telemetry.compatibility import issue_findings
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
 from client_telemetry.compatibility.evidence import ClientEvidence, format_versions, versions_in_use
-from client_telemetry.compatibility.known_issues import KnownIssue
-from client_telemetry.compatibility.software import Identity
-from client_telemetry.compatibility.verdict import (
-    BREAKS,
-    DEGRADES,
-    OBSERVED,
-    PRECEDENCE,
-    SAFE,
-    ClientVerdict,
-    Finding,
-    Outlook,
-)
+from client_telemetry.compatibility.verdict import ClientVerdict, Finding, Outlook
+from client_telemetry.knowledge import apis, client_ranges, known_issues, releases, served
+from client_telemetry.knowledge.known_issues import KnownIssue
+from client_telemetry.knowledge.software import Identity
+from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, OBSERVED, PRECEDENCE, SAFE
 
 _CONSUMER_GROUP_HEARTBEAT = 68
 _GROUPS_BY_DEFAULT = (4, 0, 0)
@@ -88,7 +73,7 @@ def _meanwhile(
     evidence: ClientEvidence, upgraded: ClientVerdict, from_release: str, to_release: str
 ) -> list[str]:
     """What must not change between the upgrade and the rollback."""
-    identity = software.identify(evidence)
+    identity = evidence.declared_library
     sentences: list[str] = []
     if identity is None:
         return sentences

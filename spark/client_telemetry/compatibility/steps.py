@@ -7,11 +7,12 @@ from either state. Features that are not finalized yet keep request versions clo
 
 from functools import cache
 
-from client_telemetry.compatibility import features
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.mixed_window import judge_mixed_window
 from client_telemetry.compatibility.rollback import judge_rollback
-from client_telemetry.compatibility.verdict import (
+from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
+from client_telemetry.knowledge import features
+from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
     BREAKS,
     FINALIZED,
@@ -20,8 +21,6 @@ from client_telemetry.compatibility.verdict import (
     ROLLBACK_AFTER_FINALIZATION,
     ROLLBACK_BEFORE_FINALIZATION,
     ROLLING,
-    ClientVerdict,
-    Outlook,
 )
 
 

@@ -3,8 +3,9 @@
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility import cluster_notes, releases
+from client_telemetry.compatibility import cluster_notes
 from client_telemetry.compatibility.cluster_notes import ClusterNote
+from client_telemetry.knowledge import releases
 
 MOST = 6
 

@@ -9,8 +9,8 @@ whole time watched, or any part of it of DAY_S or longer: docs/decisions/0021.
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 
-from client_telemetry.compatibility import roles
-from client_telemetry.compatibility.verdict import AT_ONCE
+from client_telemetry.knowledge import roles
+from client_telemetry.knowledge.vocabulary import AT_ONCE
 
 CELLS = 62
 """Keeps every set of cells a positive 64-bit number."""

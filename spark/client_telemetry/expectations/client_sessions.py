@@ -1,7 +1,7 @@
 """What must hold for sessions of client instances."""
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS, END_REASONS
 
 _REASONS = ", ".join(f"'{reason}'" for reason in END_REASONS)

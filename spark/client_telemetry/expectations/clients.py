@@ -1,8 +1,8 @@
 """What must hold for clients."""
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, every, flags_are_known
-from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import KINDS
+from client_telemetry.knowledge import kip511
 from client_telemetry.tables.clients import CLIENTS, MAX_RELATED, RELATIONS
 
 _UNKNOWN = f"not ({kip511.is_declared('client_software_name')})"

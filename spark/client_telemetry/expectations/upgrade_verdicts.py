@@ -1,7 +1,7 @@
 """What must hold for verdicts."""
 
-from client_telemetry.compatibility.verdict import STEPS
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, every
+from client_telemetry.knowledge.vocabulary import STEPS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
 _STEPS = ", ".join(f"'{step}'" for step in STEPS)

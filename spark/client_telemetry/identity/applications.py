@@ -13,11 +13,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, permutations
 
-from client_telemetry.compatibility import fingerprints, products, software
-from client_telemetry.identity import kip511
+from client_telemetry.compatibility import fingerprints
 from client_telemetry.identity.broker_clients import REPLICA_FETCHER
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.programs import NOT_COMPARED, sends_two_versions
+from client_telemetry.knowledge import kip511, products, software
 
 KINDS = {
     "application": "clients with their own client ids",

@@ -6,7 +6,7 @@ On a cluster with a single listener they show up among the other clients.
 import re
 from functools import cache
 
-from client_telemetry.compatibility import apis
+from client_telemetry.knowledge import apis
 
 ASKED: dict[str, frozenset[int]] = {
     r"broker-\d+-txn-marker-sender": frozenset((18, 27)),

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from client_telemetry.identity import kip511
 from client_telemetry.identity.owners import OwnerRule
+from client_telemetry.knowledge import kip511
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 import yaml
 
-from client_telemetry.compatibility.user_patterns import BadPattern, UserPattern
+from client_telemetry.knowledge.user_patterns import BadPattern, UserPattern
 
 _PATTERNS = ("principal", "client_id", "group_id", "client_address")
 _TEXTS = ("name", "owner", "contact")

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, fingerprints, products
+from client_telemetry.compatibility import fingerprints
+from client_telemetry.knowledge import apis, products
 
 ONE_VERSION = frozenset((8, 11, 12, 13, 14, 15, 20, 22, 24, 26, 32))
 """OffsetCommit, JoinGroup, Heartbeat, LeaveGroup, SyncGroup, DescribeGroups, DeleteTopics, InitProducerId,

@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from client_telemetry.compatibility import knowledge, releases
+from client_telemetry import knowledge
 from client_telemetry.compatibility.well_observed import CELLS
-from client_telemetry.identity import kip511
 from client_telemetry.impact.evidence_columns import STORED, Time, evidence_of, moments
 from client_telemetry.impact.programs import with_programs
 from client_telemetry.impact.question import Question
+from client_telemetry.knowledge import kip511, releases
 from client_telemetry.lake.files import PartitionFile, stored_rows
 from client_telemetry.pipeline.columns import ALWAYS, NEVER, Vector, integers, micros, numbered
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS

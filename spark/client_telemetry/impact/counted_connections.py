@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from client_telemetry.compatibility.broker_guess import declared
-from client_telemetry.identity import kip511
 from client_telemetry.impact.client_evidence import without_requests
 from client_telemetry.impact.question import Question
 from client_telemetry.impact.totals import Software, Totals
+from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge.broker_guess import declared
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 
 BROKERS_DECLARE = "apache-kafka-java"

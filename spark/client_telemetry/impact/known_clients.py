@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
-from client_telemetry.compatibility import knowledge
+from client_telemetry import knowledge
 from client_telemetry.identity import application_rows
 from client_telemetry.identity.application_rows import PROGRAM, application_columns
 from client_telemetry.identity.applications import NO_CLIENT_ID

@@ -2,16 +2,11 @@
 
 from typing import Any, NamedTuple
 
-from client_telemetry.compatibility import ClientEvidence, ClientVerdict, apis, judge, targets
+from client_telemetry.compatibility import ClientEvidence, ClientVerdict, judge, targets
 from client_telemetry.compatibility.judgement import ends_of_an_upgrade, levels_before, what_decides
-from client_telemetry.compatibility.verdict import (
-    AT_ONCE,
-    BREAKS,
-    LATENT,
-    NOT_FINALIZED,
-    PRECEDENCE,
-    Outlook,
-)
+from client_telemetry.compatibility.verdict import Outlook
+from client_telemetry.knowledge import apis
+from client_telemetry.knowledge.vocabulary import AT_ONCE, BREAKS, LATENT, NOT_FINALIZED, PRECEDENCE
 
 COUNTED_AS = ("breaks_at_once", "breaks_latent", *PRECEDENCE[1:])
 """The fields of upgrade_reports.targets: `breaks` is split by its `when`."""

@@ -10,15 +10,14 @@ from collections.abc import Collection, Iterable, Mapping
 from importlib.metadata import version
 from typing import Any
 
-from client_telemetry.compatibility import knowledge
-from client_telemetry.compatibility.arguments import add_mechanisms, day
+from client_telemetry import knowledge
+from client_telemetry.compatibility.arguments import day
 from client_telemetry.compatibility.listener_mechanisms import (
     BadMechanisms,
+    add_mechanisms,
     check_listeners,
     listener_mechanisms,
 )
-from client_telemetry.compatibility.served import dropped
-from client_telemetry.compatibility.verdict import PRECEDENCE
 from client_telemetry.expectations import upgrade_findings as upgrade_findings_suite
 from client_telemetry.expectations import upgrade_reports as upgrade_reports_suite
 from client_telemetry.expectations import upgrade_verdicts as upgrade_verdicts_suite
@@ -50,6 +49,8 @@ from client_telemetry.impact.verdict_rows import (
     write_verdicts,
 )
 from client_telemetry.impact.what_decides import Mechanisms
+from client_telemetry.knowledge.served import dropped
+from client_telemetry.knowledge.vocabulary import PRECEDENCE
 from client_telemetry.pipeline.stage import (
     BadArguments,
     Outcome,

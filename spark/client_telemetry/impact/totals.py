@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
-from client_telemetry.compatibility import knowledge
-from client_telemetry.identity import kip511
+from client_telemetry import knowledge
 from client_telemetry.impact.client_evidence import (
     OF_PUSHES,
     by_pushes_only,
@@ -27,6 +26,7 @@ from client_telemetry.impact.client_evidence import (
 from client_telemetry.impact.evidence_columns import CONNECTION
 from client_telemetry.impact.programs import may_be_shared
 from client_telemetry.impact.question import ListenerLogin, Question
+from client_telemetry.knowledge import kip511
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.pipeline.columns import ALWAYS, NEVER, Vector, integers, micros, numbered
 from client_telemetry.pipeline.exchange import read_in_tasks

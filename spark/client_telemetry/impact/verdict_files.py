@@ -25,13 +25,13 @@ from client_telemetry.compatibility import (
     fingerprints,
     judge_mixed_window,
     judge_rollback,
-    products,
 )
 from client_telemetry.compatibility.evidence import FailedApi
-from client_telemetry.compatibility.logins import Login
-from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.compatibility.well_observed import is_well_observed
 from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
+from client_telemetry.knowledge import products
+from client_telemetry.knowledge.logins import Login
+from client_telemetry.knowledge.releases import is_rollback
 from client_telemetry.lake.writer import DataFile, TablePlace
 from client_telemetry.pipeline.columns import (
     ALWAYS,

@@ -6,13 +6,14 @@ some thousand distinct evidences.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from client_telemetry.compatibility import knowledge, targets
-from client_telemetry.compatibility.releases import parse
-from client_telemetry.compatibility.verdict import BREAKS
+from client_telemetry import knowledge
+from client_telemetry.compatibility import targets
 from client_telemetry.impact.known_clients import clients_of
 from client_telemetry.impact.nearby_releases import COUNTED_AS
 from client_telemetry.impact.question import Question
 from client_telemetry.impact.verdict_files import Report, Written, write
+from client_telemetry.knowledge.releases import parse
+from client_telemetry.knowledge.vocabulary import BREAKS
 from client_telemetry.pipeline.exchange import Exchange
 from client_telemetry.pipeline.pieces import Pieces
 from client_telemetry.tables.upgrade_verdicts import VERDICTS

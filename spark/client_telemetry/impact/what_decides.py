@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from client_telemetry.compatibility.error_codes import failed_apis
 from client_telemetry.compatibility.evidence import ApiError, ApiUse, FailedApi
-from client_telemetry.compatibility.logins import Login, settled
-from client_telemetry.identity import kip511
+from client_telemetry.compatibility.failed_apis import failed_apis
 from client_telemetry.impact.client_evidence import micros_of
+from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge.logins import Login, settled
 from client_telemetry.pipeline.columns import Vector, integers, lengths, starts
 
 _POWERS = 10 ** np.arange(19)

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
-from client_telemetry.compatibility import knowledge
+from client_telemetry import knowledge
 from client_telemetry.identity.application_rows import READ, application_columns
 
 ADDED = StructType(

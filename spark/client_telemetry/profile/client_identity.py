@@ -10,21 +10,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
-from client_telemetry.compatibility import (
-    broker_guess,
-    client_versions,
-    fingerprints,
-    identification,
-    knowledge,
-    releases,
-    roles,
-    software,
-)
+from client_telemetry import knowledge
+from client_telemetry.compatibility import fingerprints, identification
 from client_telemetry.compatibility.evidence import ApiUse
-from client_telemetry.identity import kip511
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.kip190 import jmx_sanitize, sanitize
 from client_telemetry.identity.owners import OwnerRule, first_match
+from client_telemetry.knowledge import broker_guess, client_versions, kip511, releases, roles, software
 from client_telemetry.profile.related_clients import related_by_client_id
 from client_telemetry.tables.clients import RELATED
 

@@ -11,8 +11,8 @@ from operator import and_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.identity import kip511
 from client_telemetry.identity.owners import OwnerRule
+from client_telemetry.knowledge import kip511
 from client_telemetry.profile.client_applications import with_applications
 from client_telemetry.profile.client_identity import with_identity
 from client_telemetry.profile.related_clients import with_neighbours, with_siblings

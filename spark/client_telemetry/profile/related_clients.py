@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.compatibility.applications import Connections, relation
-from client_telemetry.compatibility.broker_guess import oldest_release
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge.broker_guess import oldest_release
 from client_telemetry.tables.clients import CLIENT_KEY, MAX_RELATED
 
 _KEY = ("cluster_id", *CLIENT_KEY)

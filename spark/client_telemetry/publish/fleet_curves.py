@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.identity.kip511 import is_declared
+from client_telemetry.knowledge.kip511 import is_declared
 from client_telemetry.lake.files import PartitionFile, files_by_task
 from client_telemetry.pipeline.columns import expanded, numbered
 from client_telemetry.pipeline.pieces import Pieces, moved, read_pieces, unpacked

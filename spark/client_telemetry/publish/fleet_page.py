@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.compatibility import knowledge
+from client_telemetry import knowledge
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames, host_names
 from client_telemetry.lake.files import stored_rows
 from client_telemetry.pipeline import stages

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from client_telemetry.compatibility.arguments import day
-from client_telemetry.identity import kip511
 from client_telemetry.identity.hosts import NO_HOSTS, host_names
 from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.knowledge import kip511
 from client_telemetry.lake.commits import SnapshotGone
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file

@@ -4,7 +4,7 @@ which clients may be the same application."""
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.wording import minute
 

@@ -11,7 +11,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from client_telemetry.expectations import findings
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
 from client_telemetry.reports import charts, wording
 from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown, without_invisible
 from client_telemetry.reports.cluster_states import release

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import Client, applications
+from client_telemetry.knowledge import kip511
 from client_telemetry.review.model import Review, ReviewedClient
 from client_telemetry.review.outcome import OUTCOMES
 from client_telemetry.review.tracks import Track

@@ -9,7 +9,7 @@ often Metadata, FindCoordinator and Fetch are sent depends on where leaders are.
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from client_telemetry.compatibility import apis
+from client_telemetry.knowledge import apis
 
 PRODUCE, FETCH, MEMBERSHIP, COMMIT, TRANSACT = "produce", "fetch", "membership", "commit", "transact"
 _BY_API = {

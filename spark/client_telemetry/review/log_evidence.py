@@ -11,7 +11,8 @@ from datetime import UTC, tzinfo
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from client_telemetry.identity import broker_clients, kip511
+from client_telemetry.identity import broker_clients
+from client_telemetry.knowledge import kip511
 from client_telemetry.review.activity import (
     Activity,
     BrokerRun,

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from client_telemetry.compatibility import apis
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import apis, kip511
 from client_telemetry.review import samples as samples_of
 from client_telemetry.review.client_metrics import (
     BY_NAME,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
 from client_telemetry.review.client_metrics import BY_NAME, COUNT, Instance, Metric, Series
 from client_telemetry.review.metric_changes import (
     CLIENT,

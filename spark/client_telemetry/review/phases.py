@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from math import inf
 from typing import NamedTuple
 
-from client_telemetry.compatibility import releases
+from client_telemetry.knowledge import releases
 from client_telemetry.review.activity import BrokerRun, FeatureLevels
 
 BEFORE, ROLLING, NOT_FINALIZED = "before", "rolling", "not_finalized"

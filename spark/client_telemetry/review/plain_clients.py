@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from client_telemetry.compatibility import apis, served
-from client_telemetry.identity import broker_clients, kip511
+from client_telemetry.identity import broker_clients
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.owners import first_match
+from client_telemetry.knowledge import apis, kip511, served
 from client_telemetry.pipeline.columns import Vector, expanded, starts
 from client_telemetry.review import functions, metric_changes, metric_curves, outcome, span_series
 from client_telemetry.review.comparison import LEAST_BLOCKS

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge, known_issues, served
-from client_telemetry.compatibility.verdict import (
+from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge
+from client_telemetry.knowledge import kip511, known_issues, served
+from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
     BREAKS,
     DEGRADES,
@@ -17,7 +18,6 @@ from client_telemetry.compatibility.verdict import (
     SAFE,
     UNSUPPORTED,
 )
-from client_telemetry.identity import kip511
 from client_telemetry.review import functions, outcome, phases, signs
 from client_telemetry.review.judge_client import Knowledge
 from client_telemetry.review.outcome import Outcome

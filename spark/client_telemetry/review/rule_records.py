@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from client_telemetry.compatibility import known_issues
-from client_telemetry.compatibility.verdict import BREAKS, DEGRADES, LATENT
+from client_telemetry.knowledge import known_issues
+from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, LATENT
 from client_telemetry.review import outcome, prediction
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.prediction import FoundRule, Prediction

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, error_codes
+from client_telemetry.knowledge import apis, error_codes
 from client_telemetry.review import functions
 from client_telemetry.review.activity import UnnamedRefusal
 from client_telemetry.review.phases import Phase, clock

@@ -14,13 +14,14 @@ from functools import partial
 from importlib.metadata import version
 from typing import NamedTuple
 
-from client_telemetry.compatibility import knowledge
-from client_telemetry.compatibility.arguments import add_mechanisms, day
-from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
+from client_telemetry import knowledge
+from client_telemetry.compatibility.arguments import day
+from client_telemetry.compatibility.listener_mechanisms import add_mechanisms
 from client_telemetry.expectations import metric_changes as metric_changes_suite
 from client_telemetry.expectations import rule_records as rule_records_suite
 from client_telemetry.expectations import upgrade_outcomes as upgrade_outcomes_suite
 from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.lake.catalog import NoSuchLake
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.writer import TablePlace

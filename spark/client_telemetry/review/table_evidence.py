@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
 from client_telemetry.pipeline.columns import Vector
 from client_telemetry.pipeline.pieces import PIECES, batches_of, unpacked
 from client_telemetry.review.activity import (

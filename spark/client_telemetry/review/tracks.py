@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from client_telemetry.compatibility import apis, software
-from client_telemetry.identity import broker_clients, kip511
+from client_telemetry.identity import broker_clients
 from client_telemetry.identity.client_families import family
+from client_telemetry.knowledge import apis, kip511, software
 from client_telemetry.review import functions
 from client_telemetry.review.activity import Activity
 from client_telemetry.review.samples import Sample

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from client_telemetry.compatibility import knowledge
-from client_telemetry.identity import kip511
+from client_telemetry import knowledge
 from client_telemetry.identity.client_families import family
+from client_telemetry.knowledge import kip511
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.pipeline.columns import Vector
 from client_telemetry.pipeline.pieces import PIECES, Pieces, by_part, moved, packed, read_pieces, unpacked

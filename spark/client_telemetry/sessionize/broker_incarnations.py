@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from client_telemetry.compatibility.broker_guess import declared
+from client_telemetry.knowledge.broker_guess import declared
 from client_telemetry.sessionize.look_back import first_day, midnight_us
 from client_telemetry.tables.rows import BrokerRow
 

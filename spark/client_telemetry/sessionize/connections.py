@@ -11,8 +11,8 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.identity import kip511
 from client_telemetry.identity.broker_clients import ASKED, CLIENT_IDS, CLIENTS_ONLY, LOGIN, api_keys
+from client_telemetry.knowledge import kip511
 from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
 from client_telemetry.sessionize.earlier_events import may_have_earlier_events
 from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links

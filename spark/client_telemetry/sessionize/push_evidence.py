@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
 from client_telemetry.pipeline.columns import distinct_lists, ranks
 from client_telemetry.sessionize.distinct_rows import (
     decode_dictionaries,

@@ -8,7 +8,7 @@ from datetime import UTC, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from client_telemetry.compatibility.releases import UnusableRelease
+from client_telemetry.knowledge.releases import UnusableRelease
 from client_telemetry.sources.adapter import Conversion, Refused, Source
 from client_telemetry.sources.adapters import adapter_of, formats
 from client_telemetry.sources.arrivals import SETTLED, Arrivals

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.compatibility import software
+from client_telemetry.knowledge import software
 from client_telemetry.lake.lake import Lake
 from client_telemetry.subscriptions import forecast
 from client_telemetry.subscriptions.configured_file import Resource, resource_of

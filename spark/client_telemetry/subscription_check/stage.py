@@ -17,8 +17,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from client_telemetry.compatibility import knowledge, releases
+from client_telemetry import knowledge
 from client_telemetry.compatibility.arguments import day
+from client_telemetry.knowledge import releases
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, days_of_evidence, parser, run
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.subscription.content import Question, content

@@ -11,7 +11,7 @@ import re
 import uuid
 from dataclasses import dataclass
 
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
 
 NO_INSTANCE_ID = bytes(16)
 """Uuid.ZERO_UUID, which a client sends until a broker has assigned it an id."""

@@ -5,8 +5,7 @@ can do. Plain records: the caller provides them (from a lake, from request logs)
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from client_telemetry.compatibility import client_ranges, known_issues, roles, software
-from client_telemetry.compatibility.knowledge import rows
+from client_telemetry.knowledge import client_ranges, known_issues, roles, rows, software
 from client_telemetry.subscriptions.instances import ClientInstance
 
 GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY = 71, 72

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from client_telemetry.cli import __main__ as command
 from client_telemetry.cli import gate
-from client_telemetry.compatibility.knowledge import DamagedKnowledge
+from client_telemetry.knowledge import DamagedKnowledge
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "clients.csv"
 

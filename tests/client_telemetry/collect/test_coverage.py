@@ -6,7 +6,7 @@ import json
 
 import pytest
 from client_telemetry.collect.coverage import ManifestRead, broker_hours, brokers
-from client_telemetry.compatibility import served
+from client_telemetry.knowledge import served
 from client_telemetry.raw.manifest import parse_manifest
 from client_telemetry.raw.object_key import parse_object_key
 

@@ -2,17 +2,16 @@
 
 import pytest
 from client_telemetry.compatibility import (
-    apis,
     applications,
     failures,
     fixes,
     identification,
     inference,
     issue_findings,
-    roles,
     well_observed,
 )
 from client_telemetry.identity import broker_clients, programs
+from client_telemetry.knowledge import apis, roles
 from client_telemetry.reports.fleet import request_versions
 
 BEFORE_LOGIN = "SaslHandshake ApiVersions SaslAuthenticate"

@@ -1,6 +1,6 @@
 import pytest
-from client_telemetry.compatibility import cluster_notes, releases
-from client_telemetry.compatibility.knowledge import DamagedKnowledge
+from client_telemetry.compatibility import cluster_notes
+from client_telemetry.knowledge import DamagedKnowledge, releases
 
 
 def ids(source: str, target: str) -> list[str]:

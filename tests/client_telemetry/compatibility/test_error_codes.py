@@ -1,9 +1,10 @@
 """What a client's error codes say about it."""
 
 import pytest
-from client_telemetry.compatibility import error_codes, parse_api_uses
+from client_telemetry.compatibility import parse_api_uses
 from client_telemetry.compatibility.evidence import ApiError, FailedApi
-from client_telemetry.compatibility.knowledge import DamagedKnowledge
+from client_telemetry.compatibility.failed_apis import failed_apis
+from client_telemetry.knowledge import DamagedKnowledge, error_codes
 
 HEARTBEAT, METADATA, PRODUCE, INIT_PRODUCER_ID = 12, 3, 0, 22
 
@@ -15,7 +16,7 @@ def failed(
         use if seconds is None else use._replace(first_seen=0, last_seen=seconds * 1_000_000)
         for use in parse_api_uses(uses)
     ]
-    return error_codes.failed_apis(seen, [ApiError(*error) for error in errors])
+    return failed_apis(seen, [ApiError(*error) for error in errors])
 
 
 @pytest.mark.parametrize(("case", "uses", "errors", "seconds", "expected"), [

@@ -1,9 +1,10 @@
 """Clients that declare nothing: the library is named where it is as good as certain, otherwise its candidates are."""
 
 import pytest
-from client_telemetry.compatibility import apis, identification
+from client_telemetry.compatibility import identification
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.identification import LEAST, Candidate, Identification
+from client_telemetry.knowledge import apis
 
 RELEASE = "3.9.1"
 SARAMA = {0: 10, 1: 12, 2: 6, 3: 11, 8: 8, 9: 8}

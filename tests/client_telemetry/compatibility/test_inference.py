@@ -1,7 +1,7 @@
 """What a client sends says of APIs that it was not seen to use."""
 
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
-from client_telemetry.compatibility.verdict import INSUFFICIENT_EVIDENCE, SAFE
+from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE, SAFE
 
 GROUP_MEMBER = "OffsetFetch:1 Fetch:11x50 JoinGroup:5 Heartbeat:3x50 SyncGroup:3 OffsetCommit:7x50"
 

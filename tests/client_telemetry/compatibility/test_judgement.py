@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.compatibility import ApiUse, ClientEvidence, judge, parse_api_uses
-from client_telemetry.compatibility.releases import NotAnExactRelease, NothingToUpgrade
-from client_telemetry.compatibility.verdict import CONFIDENCES, PRECEDENCE
+from client_telemetry.knowledge.releases import NotAnExactRelease, NothingToUpgrade
+from client_telemetry.knowledge.vocabulary import CONFIDENCES, PRECEDENCE
 
 DATA = Path(__file__).parents[2] / "data" / "compatibility"
 

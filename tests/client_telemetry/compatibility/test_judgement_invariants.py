@@ -5,16 +5,9 @@ import random
 import re
 
 import pytest
-from client_telemetry.compatibility import (
-    ApiUse,
-    ClientEvidence,
-    apis,
-    judge,
-    judge_mixed_window,
-    judge_rollback,
-    served,
-)
-from client_telemetry.compatibility.verdict import CONFIDENCES, PRECEDENCE
+from client_telemetry.compatibility import ApiUse, ClientEvidence, judge, judge_mixed_window, judge_rollback
+from client_telemetry.knowledge import apis, served
+from client_telemetry.knowledge.vocabulary import CONFIDENCES, PRECEDENCE
 
 BARE_VERSION = re.compile(rf"\b({'|'.join(api.name for api in apis.by_key().values())}) \d|\bserves\b")
 """A request version without its v (`Produce 2`), and what brokers do with it in another word than `accepts`."""

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from zipfile import ZipFile
 
 import pytest
-from client_telemetry.compatibility import apis, failures, mixed_window, roles
+from client_telemetry.compatibility import failures, mixed_window
 from client_telemetry.identity import broker_clients
+from client_telemetry.knowledge import apis, roles
 
 BETWEEN_BROKERS = {
     "WriteTxnMarkers": "KIP-98: from transaction coordinators to leaders",

@@ -12,7 +12,7 @@ from client_telemetry.compatibility import (
     mixed_window,
     parse_api_uses,
 )
-from client_telemetry.compatibility.knowledge import DamagedKnowledge
+from client_telemetry.knowledge import DamagedKnowledge
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "tests" / "data" / "compatibility"

@@ -4,15 +4,9 @@ import csv
 from pathlib import Path
 
 import pytest
-from client_telemetry.compatibility import (
-    ClientEvidence,
-    client_ranges,
-    client_versions,
-    inference,
-    judge,
-    parse_api_uses,
-)
+from client_telemetry.compatibility import ClientEvidence, inference, judge, parse_api_uses
 from client_telemetry.compatibility.case import Case
+from client_telemetry.knowledge import client_ranges, client_versions
 
 PROGRAMS = Path(__file__).parents[3] / "benchmarks/programs/evidence.csv"
 

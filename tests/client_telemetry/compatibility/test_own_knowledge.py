@@ -10,19 +10,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from client_telemetry import knowledge
 from client_telemetry.cli.__main__ import main as client_telemetry_command
-from client_telemetry.compatibility import (
-    ClientEvidence,
-    advice,
-    judge,
-    knowledge,
-    parse_api_uses,
-    products,
-    software,
-)
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
 from client_telemetry.compatibility.command_line import main as judge_list
-from client_telemetry.compatibility.knowledge import DamagedKnowledge
 from client_telemetry.compatibility.own_knowledge import main, use_folder
+from client_telemetry.knowledge import DamagedKnowledge, advice, products, software
 
 EXAMPLE = Path(__file__).parents[3] / "docs/examples/knowledge"
 
@@ -236,7 +229,7 @@ def test_a_row_that_never_counts_is_an_error(tmp_path, file):
 @pytest.mark.parametrize("file", ["library_advice.csv", "default_client_ids.csv"])
 def test_a_row_twice_in_a_file_that_the_example_lacks_is_an_error(tmp_path, file):
     folder = shutil.copytree(EXAMPLE, tmp_path / "own")
-    header, row = (files("client_telemetry.compatibility.knowledge") / file).read_text().splitlines()[:2]
+    header, row = (files("client_telemetry.knowledge") / file).read_text().splitlines()[:2]
     (folder / file).write_text("\n".join([header, row, row]))
     with pytest.raises(DamagedKnowledge, match=r"never matches") as error:
         use_folder(folder)

@@ -3,7 +3,8 @@
 import pytest
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses, request_findings
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.verdict import BREAKS, INFERRED, LATENT, SAFE, Finding
+from client_telemetry.compatibility.verdict import Finding
+from client_telemetry.knowledge.vocabulary import BREAKS, INFERRED, LATENT, SAFE
 
 MEMBER = (
     "Fetch:11 Metadata:9 OffsetCommit:8 OffsetFetch:7 FindCoordinator:3 JoinGroup:7 Heartbeat:4 SyncGroup:5"

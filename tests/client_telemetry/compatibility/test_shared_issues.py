@@ -1,7 +1,7 @@
 """What waits for a client on the brokers of now as on those that are to come: told, and never plainly safe."""
 
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
-from client_telemetry.compatibility.verdict import BREAKS, SAFE
+from client_telemetry.knowledge.vocabulary import BREAKS, SAFE
 
 MEMBER = "Metadata:4 FindCoordinator:1 JoinGroup:5 SyncGroup:3 Heartbeat:3x90 OffsetFetch:5 OffsetCommit:7 Fetch:11x90"
 

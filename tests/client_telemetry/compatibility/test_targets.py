@@ -1,5 +1,6 @@
 import pytest
-from client_telemetry.compatibility import releases, targets
+from client_telemetry.compatibility import targets
+from client_telemetry.knowledge import releases
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 at all, without the rule that its test names."""
 
 import pytest
-from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses, products, roles
-from client_telemetry.compatibility.verdict import BREAKS, INSUFFICIENT_EVIDENCE, SAFE, ClientVerdict
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.compatibility.verdict import ClientVerdict
+from client_telemetry.knowledge import products, roles
+from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE, SAFE
 
 GREETING = "ApiVersions:2x5 Metadata:8x9"
 MEMBERSHIP = "FindCoordinator:2x2 JoinGroup:5x3 SyncGroup:3x3 Heartbeat:3x300"

@@ -1,8 +1,9 @@
 """Each client below is a row of cells: `#` where it sent something, `.` where it was silent."""
 
 import pytest
-from client_telemetry.compatibility import roles, well_observed
+from client_telemetry.compatibility import well_observed
 from client_telemetry.compatibility.well_observed import CELLS, DAY_S, SHORTEST_S, is_well_observed
+from client_telemetry.knowledge import roles
 from hypothesis import given
 from hypothesis import strategies as st
 

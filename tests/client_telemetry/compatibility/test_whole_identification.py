@@ -1,8 +1,9 @@
 """Who a client is taken for that sends what a version of a library would send, to brokers that keep names and to older ones, as
 tests/data/compatibility/identification.txt keeps it."""
 
-from client_telemetry.compatibility import ApiUse, apis, client_versions, fingerprints, identification, served
+from client_telemetry.compatibility import ApiUse, fingerprints, identification
 from client_telemetry.compatibility.fingerprints import Profile
+from client_telemetry.knowledge import apis, client_versions, served
 
 PRODUCING, CONSUMING = (0, 3, 10, 18, 22), (1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 18)
 FEW = (3, 18)

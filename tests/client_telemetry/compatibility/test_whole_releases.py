@@ -3,17 +3,8 @@ tests/data/compatibility/ keeps them."""
 
 from itertools import pairwise
 
-from client_telemetry.compatibility import (
-    advice,
-    apis,
-    broker_guess,
-    cluster_notes,
-    features,
-    known_issues,
-    releases,
-    served,
-    targets,
-)
+from client_telemetry.compatibility import cluster_notes, targets
+from client_telemetry.knowledge import advice, apis, broker_guess, features, known_issues, releases, served
 
 ONE_BY_ONE = (
     "2.4.1",

@@ -18,7 +18,7 @@ from client_telemetry.compatibility import (
     judge_rollback,
     parse_api_uses,
 )
-from client_telemetry.compatibility.releases import is_rollback
+from client_telemetry.knowledge.releases import is_rollback
 
 DATA = Path(__file__).parents[2] / "data" / "compatibility"
 IN_FRONT = ("verdict", "when", "confidence", "explanation", "findings", "steps", "source")

@@ -1,8 +1,8 @@
 """Which connections are those of brokers and controllers themselves, by their client id and what they ask."""
 
 import pytest
-from client_telemetry.compatibility import apis
 from client_telemetry.identity.broker_clients import is_broker
+from client_telemetry.knowledge import apis
 
 
 def keys(names: str) -> frozenset[int]:

@@ -1,8 +1,8 @@
 """Several programs behind one client id."""
 
 import pytest
-from client_telemetry.compatibility import apis
 from client_telemetry.identity.programs import Seen, may_be_several, programs, sends_two_versions
+from client_telemetry.knowledge import apis
 
 SECOND = 1_000_000
 PRODUCE, FETCH, METADATA, OFFSET_FETCH, FIND_COORDINATOR, JOIN_GROUP = 0, 1, 3, 9, 10, 11

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
-from client_telemetry.compatibility import ClientEvidence, fingerprints, parse_api_uses, products
-from client_telemetry.compatibility.logins import THREE_ROUNDS
+from client_telemetry.compatibility import ClientEvidence, fingerprints, parse_api_uses
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.impact.client_evidence import Evidence, time_of
 from client_telemetry.impact.known_clients import known_clients, parts_of, summary
@@ -22,6 +21,8 @@ from client_telemetry.impact.verdict_rows import (
     write_verdicts,
 )
 from client_telemetry.impact.what_decides import Mechanisms
+from client_telemetry.knowledge import products
+from client_telemetry.knowledge.logins import THREE_ROUNDS
 from client_telemetry.lake.writer import TablePlace
 from client_telemetry.pipeline.columns import ALWAYS, NEVER
 from client_telemetry.tables.clients import CLIENTS

@@ -4,7 +4,7 @@ with error 6, `x` refused. Three brokers are exchanged at 300, 340 and 380; feat
 import re
 from collections.abc import Iterator
 
-from client_telemetry.compatibility import apis
+from client_telemetry.knowledge import apis
 from client_telemetry.review.activity import (
     Activity,
     BrokerRun,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import scenarios
-from client_telemetry.compatibility import apis
+from client_telemetry.knowledge import apis
 from client_telemetry.review.in_parts import review
 from client_telemetry.review.log_evidence import from_logs
 from client_telemetry.sources.log_files import find_logs

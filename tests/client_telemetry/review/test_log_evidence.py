@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.cli import review
-from client_telemetry.compatibility import served
+from client_telemetry.knowledge import served
 from client_telemetry.review.activity import Evidence
 from client_telemetry.review.in_parts import review as review_of
 from client_telemetry.review.log_evidence import from_logs

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from client_telemetry.compatibility.verdict import AT_ONCE, BREAKS, LATENT, SAFE
+from client_telemetry.knowledge.vocabulary import AT_ONCE, BREAKS, LATENT, SAFE
 from client_telemetry.review import outcome
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.prediction import (

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scenarios
-from client_telemetry.compatibility import known_issues
 from client_telemetry.compatibility.own_knowledge import use_folder
+from client_telemetry.knowledge import known_issues
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.reports.review.document import outcome_lines

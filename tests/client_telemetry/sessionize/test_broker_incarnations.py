@@ -1,6 +1,6 @@
 import datetime as dt
 
-from client_telemetry.compatibility.broker_guess import declared
+from client_telemetry.knowledge.broker_guess import declared
 from client_telemetry.sessionize.broker_incarnations import incarnations
 from client_telemetry.tables.brokers import BROKERS
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from client_telemetry.compatibility import releases
-from client_telemetry.identity.kip511 import declared
+from client_telemetry.knowledge import releases
+from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.coverage import coverage
 from client_telemetry.reports.fleet import applications, client_metrics, refused, request_versions, software

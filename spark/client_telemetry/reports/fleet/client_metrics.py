@@ -7,8 +7,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from client_telemetry.compatibility import releases, roles
-from client_telemetry.compatibility.knowledge import rows
+from client_telemetry.knowledge import releases, roles, rows
 from client_telemetry.reports.fleet.model import (
     DELIVERED,
     MISSING,

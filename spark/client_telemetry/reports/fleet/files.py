@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from client_telemetry.expectations.findings import found
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.evidence import RelatedClient

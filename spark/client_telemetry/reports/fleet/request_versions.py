@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from client_telemetry.compatibility import apis, releases, served
+from client_telemetry.knowledge import apis, releases, served
 from client_telemetry.reports.fleet.model import (
     DeprecatedUse,
     DeprecatedVersion,

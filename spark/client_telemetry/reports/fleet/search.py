@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
-from client_telemetry.identity.kip511 import software
+from client_telemetry.knowledge.kip511 import software
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.json_text import timestamp
 

@@ -6,13 +6,14 @@ from dataclasses import astuple
 from datetime import date
 from typing import Any
 
-from client_telemetry.compatibility import client_versions, fingerprints, releases
-from client_telemetry.compatibility.broker_guess import oldest_release
+from client_telemetry.compatibility import fingerprints
 from client_telemetry.compatibility.evidence import ApiUse
-from client_telemetry.compatibility.software import identify_name
 from client_telemetry.identity.applications import NO_CLIENT_ID
 from client_telemetry.identity.client_families import family
-from client_telemetry.identity.kip511 import declared
+from client_telemetry.knowledge import client_versions, releases
+from client_telemetry.knowledge.broker_guess import oldest_release
+from client_telemetry.knowledge.kip511 import declared
+from client_telemetry.knowledge.software import identify_name
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.evidence import RelatedClient
 from client_telemetry.reports.fleet.model import (

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from client_telemetry.compatibility import apis
+from client_telemetry.knowledge import apis
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.review.report import SCHEMA_VERSION, ReviewReport, moment
 from client_telemetry.reports.spreadsheet import csv_lines, with_mark

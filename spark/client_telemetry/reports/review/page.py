@@ -6,8 +6,7 @@ from functools import cache
 
 from jinja2 import Template
 
-from client_telemetry.compatibility import apis
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import apis, kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.curves import number
 from client_telemetry.reports.markup import page_parts, template, text_file

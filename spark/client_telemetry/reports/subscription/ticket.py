@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from client_telemetry.identity.kip511 import NO_SOFTWARE, software
+from client_telemetry.knowledge.kip511 import NO_SOFTWARE, software
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.subscription.content import size
 from client_telemetry.reports.subscription.page import COMMANDS

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from client_telemetry.compatibility.releases import not_one_rolling_upgrade
+from client_telemetry.knowledge.releases import not_one_rolling_upgrade
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import Phrase
 

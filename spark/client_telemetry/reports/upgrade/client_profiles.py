@@ -10,7 +10,7 @@ from typing import Any
 from client_telemetry.compatibility import identification
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.identity.hosts import HostNames
-from client_telemetry.identity.kip511 import declared
+from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.evidence import DaySeen, RelatedClient
 from client_telemetry.reports.upgrade.model import CandidateLibrary

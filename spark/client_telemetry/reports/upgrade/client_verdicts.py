@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from client_telemetry.identity.client_families import family
-from client_telemetry.identity.kip511 import declared
+from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.names import anchor
 from client_telemetry.reports.outcomes import OUTCOMES, outcome

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from client_telemetry.compatibility import releases
+from client_telemetry.knowledge import releases
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import Application, Outlook
 

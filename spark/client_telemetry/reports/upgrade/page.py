@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from jinja2 import Template
 from markupsafe import Markup
 
-from client_telemetry.compatibility.apis import in_words
-from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import KINDS
+from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge.apis import in_words
 from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.evidence import RelatedClient

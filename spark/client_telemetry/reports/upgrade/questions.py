@@ -4,8 +4,8 @@ and the network between is for whoever asks for the upgrade, once for all applic
 
 from collections.abc import Iterable, Iterator
 
-from client_telemetry.compatibility.conditions import SETTLED_BY_OPERATORS
 from client_telemetry.compatibility.explanations import ASK
+from client_telemetry.knowledge.conditions import SETTLED_BY_OPERATORS
 from client_telemetry.reports.upgrade.model import Application, ClientVerdict, ClusterQuestion, Finding
 from client_telemetry.reports.upgrade.wording import either, sentence_case
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlencode
 
 from client_telemetry.expectations.findings import failed_check
-from client_telemetry.identity import kip511
+from client_telemetry.knowledge import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row

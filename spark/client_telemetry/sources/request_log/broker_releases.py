@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from client_telemetry.compatibility import releases
-from client_telemetry.compatibility.releases import UnusableRelease
+from client_telemetry.knowledge import releases
+from client_telemetry.knowledge.releases import UnusableRelease
 from client_telemetry.sources.adapter import Refused
 from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedBroker
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation

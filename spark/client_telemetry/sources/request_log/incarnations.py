@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, broker_guess
+from client_telemetry.knowledge import apis, broker_guess
 from client_telemetry.sources.request_log.server_log import ServerEvent
 
 ApiRanges = tuple[tuple[int, int, int], ...]

@@ -6,14 +6,14 @@ librdkafka counts every request of a connection from 1 (rd_kafka_buf_finalize: r
 then a SaslAuthenticate for each round: one with PLAIN and OAUTHBEARER, two with SCRAM (client-first and client-final message,
 RFC 5802), three with GSSAPI. It goes on counting when it connects again, so a higher first number says nothing; a login that
 was given up in between can make one round look like two, never the other way; three are therefore GSSAPI only where many
-connections of a client all show them (compatibility/logins.py). A client that names its software (KIP-511) has
+connections of a client all show them (knowledge/logins.py). A client that names its software (KIP-511) has
 sent ApiVersions. Other libraries number otherwise: Java counts its login apart (SaslClientAuthenticator).
 """
 
 from functools import lru_cache
 
-from client_telemetry.compatibility import software
-from client_telemetry.compatibility.logins import THREE_ROUNDS
+from client_telemetry.knowledge import software
+from client_telemetry.knowledge.logins import THREE_ROUNDS
 
 _LIBRARY = "librdkafka"
 _BY_FIRST_NUMBER = {4: "OAUTHBEARER|PLAIN", 5: "SCRAM-SHA-256|SCRAM-SHA-512", 6: THREE_ROUNDS}

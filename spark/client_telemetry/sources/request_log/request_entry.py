@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from client_telemetry.compatibility import apis
+from client_telemetry.knowledge import apis
 from client_telemetry.sources.request_log.answers import failure
 
 API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY, METADATA, PRODUCE, FETCH = 18, 71, 72, 3, 0, 1

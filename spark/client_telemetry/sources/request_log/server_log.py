@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from client_telemetry.compatibility import apis
+from client_telemetry.knowledge import apis
 from client_telemetry.sources.request_log.broker_settings import HEADER, SettingsBlock
 from client_telemetry.sources.request_log.log_line import Line
 

@@ -1,7 +1,7 @@
 """Request versions that newer releases refuse, and requests that no known client explains."""
 
 import pytest
-from client_telemetry.compatibility import releases
+from client_telemetry.knowledge import releases
 from client_telemetry.reports.fleet.request_versions import deprecated_uses, refused_by, request_counts
 
 

@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
-from client_telemetry.compatibility import known_issues, roles
+from client_telemetry.knowledge import known_issues, roles
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.answer import answer, at_trigger, text
 

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses, products
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.knowledge import products
 from client_telemetry.reports.markdown import prose
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.changes import (

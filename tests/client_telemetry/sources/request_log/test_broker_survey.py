@@ -1,5 +1,5 @@
 import pytest
-from client_telemetry.compatibility import served
+from client_telemetry.knowledge import served
 from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log.broker_survey import (
     TwoClusters,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from client_telemetry.compatibility import served
-from client_telemetry.compatibility.broker_guess import GUESSED, possible_releases
+from client_telemetry.knowledge import served
+from client_telemetry.knowledge.broker_guess import GUESSED, possible_releases
 from client_telemetry.otlp.codecs import decompress
 from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.raw.errors import UnreadableSource

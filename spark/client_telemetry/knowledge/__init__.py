@@ -1,0 +1,188 @@
+"""The knowledge base: CSV files with a source in every row, and the one way to read them.
+
+docs/knowledge-base.md describes every file column by column. The contents are checked by the module that owns the file
+(releases, apis, served, libraries, roles, known_issues); only the form is checked here.
+
+A user's own folder may hold files with the same names and columns (OWN_FILES): their rows come before the shipped ones
+and are checked in the same way. `use` activates them for this process; own_knowledge.py reads and checks a folder.
+"""
+
+import csv
+import hashlib
+import io
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+OWN_FILES = (
+    "client_api_versions.csv",
+    "client_software.csv",
+    "default_client_ids.csv",
+    "known_issues.csv",
+    "library_advice.csv",
+    "product_client_ids.csv",
+    "products.csv",
+    "unnamed_client_api_versions.csv",
+    "version_aliases.csv",
+)
+"""What a user's folder can hold: clients, products and issues; not what brokers serve."""
+_CACHES_OF = ("client_telemetry.knowledge.", "client_telemetry.compatibility.")
+"""Modules whose cached functions hold what follows from the rows."""
+
+
+class Line(int):
+    """A line number that carries its file unless that is a shipped one."""
+
+    file: str
+
+    @classmethod
+    def of(cls, number: int, file: str) -> "Line":
+        line = cls(number)
+        line.file = file
+        return line
+
+
+class DamagedKnowledge(ValueError):
+    """A contradiction or mistake in a knowledge file; names file, line and reason. Line 0: the folder itself."""
+
+    def __init__(self, file: str, line: int, reason: str) -> None:
+        file = getattr(line, "file", file)
+        super().__init__(f"{file} line {line}: {reason}" if line else f"{file}: {reason}")
+        self.file, self.line, self.reason = file, line, reason
+
+
+@dataclass(frozen=True)
+class OwnKnowledge:
+    """A user's folder in memory: file name -> text. It is sent to workers, which need not see the folder."""
+
+    folder: str
+    texts: Mapping[str, str]
+
+
+_own: OwnKnowledge | None = None
+
+
+def read_folder(folder: Path) -> OwnKnowledge:
+    """The files of a user's folder. Raises DamagedKnowledge for a file that is not one of OWN_FILES, cannot be read or
+    is not UTF-8.
+    """
+    if folder.is_file():
+        raise DamagedKnowledge(str(folder), 0, "is a file; name the folder that has it")
+    if not folder.is_dir():
+        raise DamagedKnowledge(str(folder), 0, "there is no such folder")
+    texts = {}
+    for path in sorted(folder.glob("*.csv")):
+        if path.name not in OWN_FILES:
+            raise DamagedKnowledge(
+                str(path), 1, f"not a file of your own knowledge, which can be: {', '.join(OWN_FILES)}"
+            )
+        try:
+            content = path.read_bytes()
+            texts[path.name] = content.decode("utf-8-sig")
+        except OSError as error:
+            raise DamagedKnowledge(str(path), 0, f"cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            reason = f"not UTF-8 (byte {content[error.start]:#04x}): save the file as UTF-8"
+            raise DamagedKnowledge(str(path), line, reason) from error
+    if not texts:
+        raise DamagedKnowledge(str(folder), 0, f"holds none of {', '.join(OWN_FILES)}")
+    return OwnKnowledge(str(folder), texts)
+
+
+def use(own: OwnKnowledge | None) -> bool:
+    """Activate a user's rows in this process, or deactivate them (None). Clears what was derived from the previous
+    rows; does nothing if they are active already. Returns whether anything changed.
+    """
+    global _own
+    if own == _own:
+        return False
+    _own = own
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_CACHES_OF):
+            for member in list(vars(module).values()):
+                if getattr(member, "__module__", None) == name and hasattr(member, "cache_clear"):
+                    member.cache_clear()
+    return True
+
+
+def in_use() -> OwnKnowledge | None:
+    return _own
+
+
+def rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """(line number, cells) of each row, cells in the order of `columns`, which must match the file's header. A user's
+    rows come first.
+    """
+    return own_rows(file, columns) + shipped_rows(file, columns)
+
+
+def shipped_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """The rows that ship with the product."""
+    return _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
+
+
+def own_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """The user's own rows."""
+    if _own is None or file not in _own.texts:
+        return []
+    name = str(Path(_own.folder) / file)
+    return [(Line.of(line, name), cells) for line, cells in _rows(name, columns, _own.texts[file])]
+
+
+def _rows(file: str, columns: tuple[str, ...], text: str) -> list[tuple[int, list[str]]]:
+    if "\0" in text:
+        raise DamagedKnowledge(file, text.count("\n", 0, text.index("\0")) + 1, "has a NUL character")
+    reader = csv.reader(io.StringIO(text, newline=""))
+    header = next(reader, [])
+    if tuple(header) != columns:
+        raise DamagedKnowledge(file, 1, _wrong_header(header, columns))
+    numbered_rows = []
+    line = reader.line_num + 1
+    for cells in reader:
+        if cells and len(cells) != len(columns):
+            hint = "; a text with a comma or a line break stands in quotes" if len(cells) > 1 else ""
+            raise DamagedKnowledge(file, line, f"{len(cells)} cells, expected {len(columns)}{hint}")
+        if cells:
+            numbered_rows.append((line, cells))
+        line = reader.line_num + 1
+    return numbered_rows
+
+
+def _wrong_header(header: list[str], columns: tuple[str, ...]) -> str:
+    expected = ",".join(columns)
+    if not header:
+        return f"is empty; the first line must be {expected}"
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if tuple(",".join(header).split(separator)) == columns:
+            return f"its columns are separated by {name}: save the file with commas"
+    return f"columns are {','.join(header)}, expected {expected}"
+
+
+def whole(file: str, line: int, column: str, text: str) -> int:
+    """A cell as a non-negative whole number."""
+    if not text.isdecimal():
+        raise DamagedKnowledge(file, line, f"{column} {text!r} is not a whole number")
+    return int(text)
+
+
+def due(file: str, line: int, **cells: str) -> None:
+    """The cells of a row that must not be empty, by column name."""
+    if empty := [column for column, text in cells.items() if not text.strip()]:
+        raise DamagedKnowledge(
+            file, line, f"{' and '.join(empty)} {'is' if len(empty) == 1 else 'are'} required"
+        )
+
+
+def version() -> str:
+    """Digest of the files, 12 hex digits: reports with the same digest used the same rules."""
+    digest = hashlib.sha256()
+    for file in sorted(files(__name__).iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".csv"):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    if _own is not None:
+        for name, text in sorted(_own.texts.items()):
+            digest.update(b"own " + name.encode() + b"\0" + text.encode())
+    return digest.hexdigest()[:12]

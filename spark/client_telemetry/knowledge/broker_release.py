@@ -1,0 +1,236 @@
+"""The rows of broker_api_versions.csv for one release, from its published kafka-clients jar.
+
+    python -m client_telemetry.knowledge.broker_release --jar kafka-clients-4.0.1.jar [--check]
+
+The jar contains the message definitions that brokers and clients of the release are built from. Without --check the
+knowledge files of this checkout are rewritten; rows that already say the same keep their source. With --check the
+shipped rows are compared with the jar (exit code 1 if they differ).
+"""
+
+import argparse
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+from client_telemetry import knowledge
+from client_telemetry.knowledge import apis, features, releases, served
+
+NEEDS_A_PLUGIN = {"GetTelemetrySubscriptions", "PushTelemetry"}
+"""Advertised only with a client telemetry plugin (KIP-714)."""
+_PRODUCE_FROM_0 = b"PRODUCE_API_VERSIONS_RESPONSE_MIN_VERSION"
+"""Constant of ApiKeys in releases that advertise Produce from version 0 and refuse 0-2 (KAFKA-18659)."""
+
+
+class UnusableJar(ValueError):
+    """Not a kafka-clients jar, or its message definitions cannot be read."""
+
+
+class Row(NamedTuple):
+    """A line of broker_api_versions.csv, without release and source."""
+
+    api_key: int
+    api_name: str
+    served_min: int
+    served_max: int
+    advertised_min: int
+    advertised_max: int
+    deprecated: str
+    condition: str
+
+
+class Release(NamedTuple):
+    release: str
+    built_on: str
+    rows: tuple[Row, ...]
+
+
+def read_jar(path: Path) -> Release:
+    """Release, build date and rows of a jar; raises UnusableJar."""
+    try:
+        with ZipFile(path) as jar:
+            properties = jar.read("kafka/kafka-version.properties").decode()
+            built = jar.getinfo("kafka/kafka-version.properties").date_time
+            api_keys = jar.read("org/apache/kafka/common/protocol/ApiKeys.class")
+            requests = [
+                name for name in jar.namelist() if re.fullmatch(r"common/message/\w+Request\.json", name)
+            ]
+            definitions = [_definition(jar.read(name).decode()) for name in sorted(requests)]
+    except (BadZipFile, KeyError, OSError, UnicodeDecodeError, ValueError) as error:
+        raise UnusableJar(f"{path}: not a kafka-clients jar: {error}") from error
+    version = re.search(r"^version=(.+)$", properties, re.MULTILINE)
+    if not version or not definitions:
+        raise UnusableJar(f"{path}: no version or no message definitions in it")
+    rows = [row for definition in definitions if (row := _row(definition, _PRODUCE_FROM_0 in api_keys))]
+    return Release(version[1].strip(), "{:04}-{:02}-{:02}".format(*built[:3]), tuple(sorted(rows)))
+
+
+def _definition(text: str) -> dict[str, Any]:
+    """A message definition: JSON with whole-line comments."""
+    return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+
+
+def _row(definition: dict[str, Any], produce_from_0: bool) -> Row | None:
+    """None for an API that a broker listener does not serve with default settings."""
+    name, listeners = definition["name"].removesuffix("Request"), definition.get("listeners", [])
+    valid = definition["validVersions"]
+    if valid == "none" or not {"broker", "zkBroker"} & set(listeners) or "apiKey" not in definition:
+        return None
+    low_text, _, high_text = valid.partition("-")
+    low, high = int(low_text), int(high_text or low_text)
+    if definition.get("latestVersionUnstable"):
+        high -= 1
+    if high < low:
+        return None
+    advertised = 0 if name == "Produce" and produce_from_0 else low
+    condition = "telemetry plugin" if name in NEEDS_A_PLUGIN else ""
+    today = apis.by_key().get(int(definition["apiKey"]))
+    name = today.name if today and name in today.former_names else name
+    return Row(
+        int(definition["apiKey"]),
+        name,
+        low,
+        high,
+        advertised,
+        high,
+        definition.get("deprecatedVersions", ""),
+        condition,
+    )
+
+
+def shipped(release: str) -> tuple[Row, ...]:
+    """The rows that the knowledge base has for a release, in the same form."""
+    rows = []
+    for _, cells in knowledge.rows(served.FILE, served.COLUMNS):
+        if cells[0] == release:
+            first, second, third, fourth = map(int, cells[3:7])
+            rows.append(Row(int(cells[1]), cells[2], first, second, third, fourth, cells[7], cells[8]))
+    return tuple(sorted(rows))
+
+
+def differences(of_jar: Release) -> list[str]:
+    """Where jar and knowledge base disagree about a release, one line each."""
+    ours = {row.api_key: row for row in shipped(of_jar.release)}
+    theirs = {row.api_key: row for row in _for_clients(of_jar.rows)}
+    return [
+        f"{of_jar.release} {(ours.get(key) or theirs[key]).api_name}: {ours.get(key)} here, {theirs.get(key)} in the jar"
+        for key in sorted(ours.keys() | theirs.keys())
+        if ours.get(key) != theirs.get(key)
+    ]
+
+
+def _for_clients(rows: Sequence[Row]) -> list[Row]:
+    """Without the APIs that brokers use among themselves; unknown APIs stay."""
+    known_apis = apis.by_key()
+    return [
+        row for row in rows if row.api_key not in known_apis or known_apis[row.api_key].used_by != "broker"
+    ]
+
+
+def rewritten(of_jar: Release) -> dict[str, str]:
+    """releases.csv and broker_api_versions.csv including the release: file name -> text."""
+    unknown = [row for row in of_jar.rows if row.api_key not in apis.by_key()]
+    if unknown:
+        names = ", ".join(f"{row.api_key} {row.api_name}" for row in unknown)
+        raise UnusableJar(f"{apis.FILE} lacks {names}: add a line for each, with what a client does with it")
+    source = f"org.apache.kafka:kafka-clients:{of_jar.release}"
+    by_release: dict[str, list[list[str]]] = {}
+    for _, cells in knowledge.rows(served.FILE, served.COLUMNS):
+        by_release.setdefault(cells[0], []).append(cells)
+    sources = {tuple(cells[:-1]): cells[-1] for cells in by_release.get(of_jar.release, [])}
+    by_release[of_jar.release] = [
+        [*columns, sources.get(columns, f"{source}:{row.api_name}Request.json")]
+        for row in _for_clients(of_jar.rows)
+        for columns in [(of_jar.release, *map(str, row))]
+    ]
+    cells_by_release = {cells[0]: cells for _, cells in knowledge.rows(releases.FILE, releases.COLUMNS)}
+    cells_by_release.setdefault(of_jar.release, [of_jar.release, of_jar.built_on, source])
+    in_order = sorted(cells_by_release, key=releases.parse)
+    rows = [
+        cells
+        for release in in_order
+        for cells in sorted(by_release[release], key=lambda cells: int(cells[1]))
+    ]
+    return {
+        releases.FILE: _text(releases.COLUMNS, [cells_by_release[release] for release in in_order]),
+        served.FILE: _text(served.COLUMNS, rows),
+    } | _extended_features(of_jar)
+
+
+def _extended_features(of_jar: Release) -> dict[str, str]:
+    """The files about feature levels with the ranges that end at the patch release before extended to this one: file name ->
+    text. Empty unless the jar shows that this release serves just what that one does: patch releases bring no feature
+    levels (KIP-584; MetadataVersion gets new levels in x.y.0 only), and what a jar does not show is not assumed of a new
+    line.
+    """
+    before = _patch_before(of_jar.release)
+    if before is None or shipped(before) != tuple(sorted(_for_clients(of_jar.rows))):
+        return {}
+    texts = {}
+    for file, columns in (
+        (features.FILE, features.COLUMNS),
+        (features.APIS_FILE, features.APIS_COLUMNS),
+    ):
+        end = columns.index("release_to")
+        rows = [
+            [*cells[:end], of_jar.release if cells[end] == before else cells[end], *cells[end + 1 :]]
+            for _, cells in knowledge.rows(file, columns)
+        ]
+        texts[file] = _text(columns, rows)
+    return texts
+
+
+def _patch_before(release: str) -> str | None:
+    """The newest known older patch release of the same line; None if there is none."""
+    line, number = releases.line(release), releases.parse(release)
+    older = [
+        each for each in releases.known() if releases.line(each) == line and releases.parse(each) < number
+    ]
+    return older[-1] if older else None
+
+
+def _text(columns: tuple[str, ...], rows: list[list[str]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m client_telemetry.knowledge.broker_release",
+        description="Request versions of a Kafka release, from its kafka-clients jar into the knowledge base.",
+    )
+    parser.add_argument("--jar", required=True, type=Path)
+    parser.add_argument("--check", action="store_true", help="compare only")
+    args = parser.parse_args(arguments)
+    try:
+        of_jar = read_jar(args.jar)
+        if not args.check:
+            texts = rewritten(of_jar)
+            for file, text in texts.items():
+                Path(str(files(knowledge) / file)).write_text(text, encoding="utf-8", newline="")
+            print(f"{len(_for_clients(of_jar.rows))} APIs of {of_jar.release} written")
+            if features.FILE not in texts and of_jar.release not in features.supported():
+                print(
+                    f"its feature levels are not known: add them to {features.FILE}. Until then, request versions that wait for a "
+                    "feature level count as accepted"
+                )
+            return 0
+    except (UnusableJar, releases.UnusableRelease) as error:
+        print(error, file=sys.stderr)
+        return 2
+    differing = differences(of_jar)
+    print("\n".join(differing) or f"{of_jar.release}: {len(shipped(of_jar.release))} APIs equal")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

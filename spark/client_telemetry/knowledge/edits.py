@@ -1,0 +1,76 @@
+"""A fix as it is typed: the line of go.mod, pom.xml, requirements.txt and the like, or the setting, with the release
+notes.
+
+library_edits.csv has the phrases that fixes consist of. `{version}` stands for a version in the phrase; the edit may
+also use `{version_4}` (as in Sarama's constants: 2_1_0_0) and `{go_suffix}` (`/v2` from major version 2 on). An edit
+that begins with `-` is a line to remove.
+"""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from client_telemetry.knowledge import DamagedKnowledge, rows
+
+FILE = "library_edits.csv"
+COLUMNS = ("phrase", "file", "edit", "release_notes", "source")
+_VERSION = r"(?P<version>\d+(?:\.\d+)*)"
+
+
+class Edit(NamedTuple):
+    """`file`: what to open; `line`: what to write there, or with a leading `-` what to remove; `release_notes`: a URL
+    or empty.
+    """
+
+    file: str
+    line: str
+    release_notes: str
+
+
+class _Phrase(NamedTuple):
+    pattern: re.Pattern[str]
+    file: str
+    edit: str
+    release_notes: str
+
+
+@cache
+def _phrases() -> tuple[_Phrase, ...]:
+    phrases = []
+    for line, (phrase, file, edit, notes, source) in rows(FILE, COLUMNS):
+        if not (phrase and file and edit and source):
+            raise DamagedKnowledge(FILE, line, "phrase, file, edit and source are required")
+        if notes and not notes.startswith("https://"):
+            raise DamagedKnowledge(FILE, line, f"release_notes {notes!r} is not an https address")
+        pattern = re.escape(phrase).replace(re.escape("{version}"), _VERSION)
+        phrases.append(_Phrase(re.compile(rf"(?<![\w-]){pattern}(?![\w-])"), file, edit, notes))
+    return tuple(phrases)
+
+
+def of(fix: str) -> tuple[Edit, ...]:
+    """The edits of a fix, in the order of its phrases.
+
+    >>> of("upgrade sarama to 1.41.0 or later")[0].line
+    'github.com/IBM/sarama v1.41.0'
+    """
+    placed_edits = []
+    for phrase in _phrases():
+        match = phrase.pattern.search(fix)
+        if match:
+            version = match.groupdict().get("version", "")
+            edit = Edit(phrase.file, _filled(phrase.edit, version), _filled(phrase.release_notes, version))
+            placed_edits.append((match.start(), edit))
+    return tuple(dict.fromkeys(edit for _, edit in sorted(placed_edits, key=lambda placed: placed[0])))
+
+
+def _filled(template: str, version: str) -> str:
+    numbers = version.split(".") if version else []
+    major = int(numbers[0]) if numbers else 0
+    values = {
+        "{version}": version,
+        "{version_4}": "_".join([*numbers, "0", "0", "0", "0"][:4]),
+        "{go_suffix}": f"/v{major}" if major > 1 else "",
+    }
+    for name, value in values.items():
+        template = template.replace(name, value)
+    return template

@@ -1,0 +1,141 @@
+"""Products and frameworks behind client ids: product_client_ids.csv names them, products.csv has the fixes for them.
+
+A client id is evidence of a product only if the product sets it itself; anybody can configure any other.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from client_telemetry.knowledge import DamagedKnowledge, apis, due, rows
+from client_telemetry.knowledge.user_patterns import UserPattern, knowledge_pattern
+
+IDS_FILE = "product_client_ids.csv"
+IDS_COLUMNS = ("client_id_pattern", "product", "kind", "library", "brings_default_ids", "source")
+FILE = "products.csv"
+COLUMNS = ("product", "library", "apis", "advice", "source", "confidence")
+LONGEST_CLIENT_ID = 256
+"""In characters; no product sets longer ones, and a hostile id must not keep a regular expression busy."""
+
+ADMIN_CLIENT_TOOLS = "kafka-consumer-groups, kafka-delete-records or kafka-broker-api-versions"
+"""The product whose own client id is admin-<n>, in product_client_ids.csv: the tools that have kafka.admin.AdminClient (Scala, up
+to 2.x)."""
+KINDS = ("streams", "connect", "mirrormaker", "tool", "product")
+_SASL_AUTHENTICATE = 36
+CONFIDENCES = ("lock file", "documentation", "source code", "real runs")
+
+
+@dataclass(frozen=True)
+class ProductId:
+    """One line of product_client_ids.csv."""
+
+    pattern: re.Pattern[str] | UserPattern
+    product: str
+    kind: str
+    library: str
+    """Library inside, alternatives separated by `|` if it depends on the release; empty = more than one."""
+    brings_default_ids: bool
+    """Whether its process also has clients with the default ids of that library."""
+
+
+class Product(NamedTuple):
+    """What a client id reveals. `application`: the part that names the application (the application.id of Kafka
+    Streams, the group.id of Connect), None if it has none.
+    """
+
+    name: str
+    kind: str
+    library: str
+    brings_default_ids: bool
+    application: str | None
+
+
+class Advice(NamedTuple):
+    library: str
+    api_keys: frozenset[int]
+    """Empty: any refused API."""
+    text: str
+
+
+@lru_cache(maxsize=65536)
+def by_client_id(client_id: str | None) -> Product | None:
+    """The product that sets this client id: the first line that matches."""
+    if not client_id or len(client_id) > LONGEST_CLIENT_ID:
+        return None
+    for product_id in _ids():
+        if match := product_id.pattern.fullmatch(client_id):
+            application = match.groupdict().get("application")
+            return Product(
+                product_id.product,
+                product_id.kind,
+                product_id.library,
+                product_id.brings_default_ids,
+                application,
+            )
+    return None
+
+
+@cache
+def named(name: str) -> Product | None:
+    """The product of this name; None if no client ids of it are known."""
+    product_id = next((product_id for product_id in _ids() if product_id.product == name), None)
+    if product_id is None:
+        return None
+    return Product(
+        product_id.product, product_id.kind, product_id.library, product_id.brings_default_ids, None
+    )
+
+
+def is_known(name: str) -> bool:
+    """Whether anything is known about a product of this name."""
+    return name in advices() or named(name) is not None
+
+
+@cache
+def _ids() -> tuple[ProductId, ...]:
+    ids = []
+    for line, (pattern, product, kind, library, brings, source) in rows(IDS_FILE, IDS_COLUMNS):
+        due(IDS_FILE, line, client_id_pattern=pattern, product=product, source=source)
+        if kind not in KINDS:
+            raise DamagedKnowledge(IDS_FILE, line, f"kind {kind!r} is none of {', '.join(KINDS)}")
+        if brings not in ("yes", "no"):
+            raise DamagedKnowledge(IDS_FILE, line, "brings_default_ids is yes or no")
+        compiled = knowledge_pattern(IDS_FILE, line, "client_id_pattern", pattern)
+        ids.append(ProductId(compiled, product, kind, library, brings == "yes"))
+    return tuple(ids)
+
+
+@cache
+def advices() -> dict[str, tuple[Advice, ...]]:
+    """Product -> what to do if its requests are refused."""
+    by_product: dict[str, tuple[Advice, ...]] = {}
+    for line, (product, library, names, text, source, confidence) in rows(FILE, COLUMNS):
+        due(FILE, line, product=product, advice=text, source=source)
+        if confidence not in CONFIDENCES:
+            raise DamagedKnowledge(
+                FILE, line, f"confidence {confidence!r} is none of {', '.join(CONFIDENCES)}"
+            )
+        try:
+            keys = frozenset(apis.find(name).key for name in names.split())
+        except ValueError as error:
+            raise DamagedKnowledge(FILE, line, str(error)) from error
+        by_product[product] = (*by_product.get(product, ()), Advice(library, keys, text))
+    return by_product
+
+
+def advice(product: str | None, refused: Collection[int]) -> str:
+    """What to do with a product whose requests of these APIs are refused; empty = nothing known."""
+    fitting = (
+        advice.text
+        for advice in advices().get(product or "", ())
+        if not advice.api_keys or advice.api_keys & set(refused)
+    )
+    return next(fitting, "")
+
+
+def advice_on_scram(product: str | None) -> str:
+    """What to do with a product whose library prevents it from logging in with SCRAM; empty = nothing known."""
+    is_known = any(_SASL_AUTHENTICATE in advice.api_keys for advice in advices().get(product or "", ()))
+    return advice(product, (_SASL_AUTHENTICATE,)) if is_known else ""

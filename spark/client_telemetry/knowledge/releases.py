@@ -1,0 +1,131 @@
+"""Kafka releases that the knowledge base has, and the upgrade or rollback in question.
+
+Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so a question about "4.0" has no answer.
+"""
+
+from functools import cache
+
+from client_telemetry.knowledge import DamagedKnowledge, rows
+
+FILE = "releases.csv"
+COLUMNS = ("release", "committed_on", "source")
+
+
+class UnusableRelease(ValueError):
+    """Base of the reasons why a release, or a pair of them, cannot be assessed."""
+
+
+class UnknownRelease(UnusableRelease):
+    """A release that the knowledge base does not have."""
+
+
+class NotAnExactRelease(UnusableRelease):
+    """A line of releases (4.0) where a patch release is needed."""
+
+
+class NothingToUpgrade(UnusableRelease):
+    """Source and target are the same release."""
+
+
+def parse(release: str) -> tuple[int, ...]:
+    """'3.9.1' -> (3, 9, 1), '0.10.2.2' -> (0, 10, 2, 2); tuples sort like releases."""
+    parts = release.strip().split(".")
+    if not all(part.isdecimal() for part in parts):
+        raise UnknownRelease(f"{release!r} is not a Kafka release: write it as 4.0.1")
+    return tuple(int(part) for part in parts)
+
+
+@cache
+def known() -> tuple[str, ...]:
+    """All known releases, oldest first."""
+    first_lines: dict[str, int] = {}
+    for line, (release, _, source) in rows(FILE, COLUMNS):
+        if release in first_lines:
+            raise DamagedKnowledge(FILE, line, f"release {release} is already in line {first_lines[release]}")
+        if not source:
+            raise DamagedKnowledge(FILE, line, "no source")
+        try:
+            parse(release)
+        except UnknownRelease as error:
+            raise DamagedKnowledge(FILE, line, str(error)) from None
+        first_lines[release] = line
+    return tuple(sorted(first_lines, key=parse))
+
+
+def exact(release: str) -> str:
+    """The release itself if it is known.
+
+    Raises NotAnExactRelease (with the patch releases that exist) or UnknownRelease (with the nearest ones, newer before
+    older).
+    """
+    stripped = release.strip()
+    if stripped in known():
+        return stripped
+    numbers = parse(stripped)
+    patches = [candidate for candidate in known() if parse(candidate)[: len(numbers)] == numbers]
+    if patches:
+        raise NotAnExactRelease(f"{stripped} is not an exact release: use one of {', '.join(patches)}")
+    newer = [candidate for candidate in known() if parse(candidate) > numbers][:3]
+    older = [candidate for candidate in known() if parse(candidate) < numbers][-1:]
+    raise UnknownRelease(
+        f"unknown Kafka release {stripped}: the nearest are {', '.join(newer + older)}, the newest is {known()[-1]}"
+    )
+
+
+def upgrade(from_release: str, to_release: str) -> tuple[str, str]:
+    """Both releases, exact. The target may be the older one: the question is then about a rollback."""
+    source, target = exact(from_release), exact(to_release)
+    if source == target:
+        raise NothingToUpgrade(f"the brokers already run {source}")
+    return source, target
+
+
+@cache
+def is_rollback(from_release: str, to_release: str) -> bool:
+    """Whether the brokers go back to an older release."""
+    return parse(to_release) < parse(from_release)
+
+
+@cache
+def not_one_rolling_upgrade(from_release: str, to_release: str) -> str:
+    """Two sentences: that brokers cannot be upgraded from one to the other in one rolling upgrade, and what comes
+    first. Empty if they can.
+
+    4.0 has no ZooKeeper and requires KRaft on 3.3 or later, the first release where KRaft is production-ready.
+    ZooKeeper clusters migrate on 3.9 (KIP-866; Kafka docs, "Upgrading Servers to 4.0.2 from any version 3.3.x through
+    3.9.x"). KRaft exists since 2.8, as a preview.
+    """
+    if parse(from_release) >= (3, 3) or parse(to_release) < (4, 0):
+        return ""
+    metadata = (
+        f"ZooKeeper, which {to_release} does not have"
+        if parse(from_release) < (2, 8)
+        else f"ZooKeeper or a preview of KRaft, and {to_release} takes over neither"
+    )
+    return (
+        f"This is not one rolling upgrade: brokers on {from_release} run on {metadata}. "
+        f"Upgrade to 3.9, migrate to KRaft there (KIP-866), then upgrade to {to_release}."
+    )
+
+
+@cache
+def line(release: str) -> tuple[int, ...]:
+    """The line of patch releases: 4.0.1 -> (4, 0); before 1.0 releases have four numbers: 0.10.2.2 -> (0, 10, 2)."""
+    return parse(release)[:-1]
+
+
+@cache
+def between(first: str, last: str) -> frozenset[str]:
+    """Known releases from one exact release to another, both included; an empty end means unbounded."""
+    low, high = parse(exact(first)), parse(exact(last)) if last else None
+    return frozenset(
+        candidate
+        for candidate in known()
+        if low <= parse(candidate) and (high is None or parse(candidate) <= high)
+    )
+
+
+@cache
+def newer_than(release: str) -> tuple[str, ...]:
+    """Known releases after this one, oldest first."""
+    return tuple(candidate for candidate in known() if parse(candidate) > parse(release))

@@ -1,0 +1,29 @@
+from client_telemetry.knowledge import client_ranges
+from client_telemetry.knowledge.client_versions import parse
+
+
+def versions(library: str, version: str, key: int):
+    found = client_ranges.of(library, parse(version), key)
+    return tuple(found.versions) if found else None
+
+
+def test_ranges_by_version():
+    assert versions("librdkafka", "1.7.0", 2) == (0, 0)
+    assert versions("librdkafka", "1.8.2", 2) == (0, 2)
+    assert versions("kafka-clients", "3.9.1", 0) == (0, 11)
+    assert versions("kafka-clients", "4.0.0", 0) == (3, 12)
+
+
+def test_newer_than_known_is_taken_as_the_newest():
+    assert versions("kafka-clients", "99.0", 0) == versions("kafka-clients", "4.3.1", 0)
+
+
+def test_older_than_known_is_not_known():
+    assert versions("kafka-clients", "0.8.2", 0) is None
+    assert not client_ranges.covers("kafka-clients", parse("0.8.2"))
+
+
+def test_an_api_or_library_that_is_not_there():
+    assert versions("rskafka", "0.6.0", 11) is None
+    assert versions("no-such-library", "1.0", 0) is None
+    assert client_ranges.covers("rskafka", parse("0.6.0"))
