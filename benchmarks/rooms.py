@@ -17,7 +17,7 @@ NAME = PACKAGE.name
 LEVELS = (
     {"raw", "knowledge"},
     {"compatibility", "otlp"},
-    {"identity", "sources", "subscriptions"},
+    {"identity", "sources", "subscriptions", "probe"},
     {"tables"},
     {"expectations"},
     {"lake"},

@@ -40,6 +40,9 @@ SUBCOMMANDS: Final = {
         "client_telemetry.subscriptions.command_line",
         "which client instances a KIP-714 subscription reaches, and what they are asked to push",
     ),
+    "probe": Subcommand(
+        "client_telemetry.probe.command_line", "ask brokers which requests they answer, and change nothing"
+    ),
     "gate": Subcommand("client_telemetry.cli.gate", "go or no-go of an upgrade report, as an exit code"),
     "history": Subcommand(
         "client_telemetry.cli.history",

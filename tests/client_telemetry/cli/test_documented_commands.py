@@ -65,8 +65,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 LAKES = ("lake-copy FROM", "lake-copy var/", "lake-copy /backup", "lake-copy s3:")
-ELSEWHERE = ("report --to", "history --lake /srv", *LAKES)
-"""Beginnings of commands that other tests run: below, with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""
+ELSEWHERE = ("report --to", "history --lake /srv", "probe kafka-1.example.com:9092 --output", *LAKES)
+"""Beginnings of commands that other tests run: below, with real brokers (test_probe.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""
 
 
 @pytest.mark.parametrize("line", [line for line in documented() if not line.startswith(ELSEWHERE)])

@@ -1,0 +1,248 @@
+"""Measures a cluster: finds its brokers, asks each of them, and brings the answers into the form of the target file."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from client_telemetry.knowledge import apis, broker_guess
+from client_telemetry.probe import answers, listener, probing, request_bodies, target_file
+from client_telemetry.probe.answers import Cluster
+from client_telemetry.probe.connection import Address, BrokenConnection
+from client_telemetry.probe.listener import Listener
+from client_telemetry.probe.probing import Asker, BrokerAnswers, Limits
+
+_METADATA_VERSION = 2
+"""The first with the cluster's id; 0.10.1 and later have it, and no list of topics in it means none."""
+
+
+class NothingMeasured(Exception):
+    """No broker could be asked; the message says what became of each address."""
+
+
+@dataclass
+class Measured:
+    """What became of a cluster."""
+
+    cluster: Cluster | None = None
+    brokers: dict[str, BrokerAnswers] = field(default_factory=dict)
+    """Node id, or address where that is not known -> answers."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Likewise -> why it could not be asked."""
+    mechanisms: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def measure(
+    bootstrap: Sequence[Listener],
+    limits: Limits,
+    progress: Callable[[str], None],
+) -> Measured:
+    """Every broker that the cluster names, by its advertised address; the bootstrap addresses alone if it names none. Raises
+    NothingMeasured.
+    """
+    measured = Measured()
+    first = _first_answer(bootstrap, limits, measured)
+    if first is None:
+        raise NothingMeasured("; ".join(measured.failures.values()))
+    entry, advertised = first
+    measured.cluster = _cluster(entry, advertised.versions, limits, measured)
+    for name, address in _members(measured.cluster, entry.address):
+        _probe(name, entry.at(address), limits, measured, progress)
+    if not measured.brokers:
+        raise NothingMeasured("; ".join(measured.failures.values()))
+    if all(broker.advertised.versions != advertised.versions for broker in measured.brokers.values()):
+        measured.notes.append(
+            f"{entry.address} advertises other versions than the brokers that it names: a proxy is in between"
+        )
+    return measured
+
+
+def _first_answer(
+    bootstrap: Sequence[Listener], limits: Limits, measured: Measured
+) -> tuple[Listener, answers.AdvertisedVersions] | None:
+    for entry in bootstrap:
+        asker = Asker(entry, limits)
+        try:
+            return entry, asker.hello()
+        except BrokenConnection as error:
+            measured.failures[str(entry.address)] = _named(entry.address, error)
+        finally:
+            asker.close()
+    return None
+
+
+def _named(address: Address, error: BrokenConnection) -> str:
+    text = str(error)
+    return text if text.startswith(str(address)) else f"{address}: {text}"
+
+
+def _cluster(
+    entry: Listener, versions: Mapping[int, tuple[int, int]], limits: Limits, measured: Measured
+) -> Cluster | None:
+    low, high = versions.get(probing.METADATA, (0, -1))
+    if not low <= _METADATA_VERSION <= high:
+        measured.notes.append(
+            f"{entry.address} does not advertise Metadata {_METADATA_VERSION}: its other brokers were not asked"
+        )
+        return None
+    asker = Asker(entry, limits)
+    try:
+        _, answer = asker.ask(request_bodies.requests()[probing.METADATA, _METADATA_VERSION])
+        return answers.cluster(answer.payload) if answer else None
+    except (BrokenConnection, probing.StoppedAnswering) as error:
+        measured.notes.append(f"{entry.address}: its other brokers were not asked: {error}")
+        return None
+    finally:
+        asker.close()
+
+
+def _members(cluster: Cluster | None, entry: Address) -> list[tuple[str, Address]]:
+    if cluster is None or not cluster.brokers:
+        return [(str(entry), entry)]
+    return [(str(member.node_id), member.address) for member in cluster.brokers]
+
+
+def _probe(
+    name: str, at: Listener, limits: Limits, measured: Measured, progress: Callable[[str], None]
+) -> None:
+    asker = Asker(at, limits)
+    try:
+        measured.mechanisms[name] = _mechanisms(at, limits) if at.uses_sasl else ()
+        measured.brokers[name] = probing.probe(asker, progress)
+    except BrokenConnection as error:
+        measured.failures[name] = _named(at.address, error)
+    finally:
+        asker.close()
+
+
+def _mechanisms(at: Listener, limits: Limits) -> tuple[str, ...]:
+    """What the listener enables, which a broker lists to whoever asks for a mechanism that it does not have. Before a login."""
+    request = request_bodies.requests()[probing.SASL_HANDSHAKE, 1]
+    with at.connect() as opened:
+        return answers.mechanisms(opened.ask(request.frame, limits.answer_s).payload)
+
+
+def content(measured: Measured, bootstrap: Sequence[Listener], now: datetime | None = None) -> dict[str, Any]:
+    """Everything of the target file but its digest."""
+    brokers = measured.brokers
+    features = _features(brokers.values())
+    return {
+        "format": target_file.FORMAT,
+        "measured_at": (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "measured_by": f"client-telemetry {version('client-telemetry')}",
+        "bootstrap": ",".join(str(entry.address) for entry in bootstrap),
+        "security_protocol": bootstrap[0].security_protocol,
+        "cluster_id": measured.cluster.cluster_id if measured.cluster else None,
+        "answers_like": list(_answers_like(brokers.values(), features)),
+        "features": features,
+        "mechanisms": sorted({each for names in measured.mechanisms.values() for each in names}),
+        "brokers": {
+            name: {"address": str(broker.address), "answers": number}
+            for number, names in enumerate(_alike(brokers))
+            for name in names
+            for broker in (brokers[name],)
+        },
+        "answers": [_answers(brokers[names[0]]) for names in _alike(brokers)],
+        "not_asked": {f"broker {name}": reason for name, reason in sorted(measured.failures.items())},
+        "notes": measured.notes,
+    }
+
+
+def _alike(brokers: Mapping[str, BrokerAnswers]) -> list[list[str]]:
+    """Names of brokers that gave the same answers, group by group."""
+    groups: list[tuple[dict[str, Any], list[str]]] = []
+    for name, broker in brokers.items():
+        own = _answers(broker)
+        for others, names in groups:
+            if others == own:
+                names.append(name)
+                break
+        else:
+            groups.append((own, [name]))
+    return [names for _, names in groups]
+
+
+def _answers(broker: BrokerAnswers) -> dict[str, Any]:
+    """API -> what it advertises, and the versions with each outcome."""
+    known: dict[int, str] = {
+        request.api_key: request.api_name for request in request_bodies.requests().values()
+    }
+    advertised = broker.advertised.versions
+    names = {key: api.name for key, api in apis.by_key().items()} | known
+    return {
+        f"{key} {names.get(key, 'unknown')}": _of_api(key, broker) for key in sorted({*known, *advertised})
+    }
+
+
+def _of_api(key: int, broker: BrokerAnswers) -> dict[str, Any]:
+    entry: dict[str, Any] = {}
+    advertised = broker.advertised.versions.get(key)
+    if advertised:
+        entry["advertised"] = "-".join(
+            map(str, advertised if advertised[0] != advertised[1] else advertised[:1])
+        )
+    by_outcome: dict[str, list[int]] = {}
+    for (api_key, number), outcome in broker.outcomes.items():
+        if api_key == key:
+            by_outcome.setdefault(outcome, []).append(number)
+    entry |= {outcome: target_file.ranges(versions) for outcome, versions in sorted(by_outcome.items())}
+    if reasons := _not_asked(key, broker):
+        entry["not_asked"] = reasons
+    return entry
+
+
+def _not_asked(key: int, broker: BrokerAnswers) -> str:
+    by_reason: dict[str, list[int]] = {}
+    for (api_key, number), reason in broker.not_asked.items():
+        if api_key == key:
+            by_reason.setdefault(reason, []).append(number)
+    reasons = [f"{target_file.ranges(versions)}: {reason}" for reason, versions in by_reason.items()]
+    unknown = probing.unknown_versions(broker.advertised.versions).get(key)
+    if unknown:
+        reasons.append(
+            f"{'-'.join(map(str, dict.fromkeys(unknown)))}: unknown to this version of client-telemetry"
+        )
+    return "; ".join(reasons)
+
+
+def _features(brokers: Iterable[BrokerAnswers]) -> dict[str, dict[str, Any]]:
+    """Feature -> its finalized level (0 if it has none) and the levels that every broker supports."""
+    advertised = [broker.advertised for broker in brokers]
+    names = sorted(
+        {name for each in advertised for name in (*each.supported_features, *each.finalized_features)}
+    )
+    features = {}
+    for name in names:
+        supported = [each.supported_features[name] for each in advertised if name in each.supported_features]
+        features[name] = {
+            "finalized": max(each.finalized_features.get(name, 0) for each in advertised),
+            "supported": f"{max(low for low, _ in supported)}-{min(high for _, high in supported)}"
+            if supported
+            else None,
+        }
+    return features
+
+
+def _answers_like(
+    brokers: Iterable[BrokerAnswers], features: Mapping[str, Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """The releases of Apache Kafka that explain what every broker advertises."""
+    finalized = {name: levels["finalized"] for name, levels in features.items()}
+    guesses = [
+        broker_guess.possible_releases(
+            None, None, [(key, *versions) for key, versions in broker.advertised.versions.items()], finalized
+        ).releases
+        for broker in brokers
+    ]
+    return tuple(release for release in guesses[0] if all(release in others for others in guesses))
+
+
+def bootstrap_listeners(text: str, settings: Mapping[str, str]) -> tuple[Listener, ...]:
+    """Raises UnusableSettings."""
+    from client_telemetry.probe import security
+
+    tls, login = security.of(settings)
+    protocol = listener.security_protocol(settings)
+    return tuple(Listener(address, protocol, tls, login) for address in listener.addresses(text))
