@@ -294,7 +294,7 @@ var/knowledge/kafka-clients-%.jar: spark/resolve_jars.py | $(STAMPS)/venv
 $(STAMPS)/compiled: $(shell grep -l '^@compiled' -r spark/client_telemetry --include='*.py') | $(STAMPS)/venv
 	@echo "compiling what workers do with pushes ..."
 	@find spark -name '*.nb[ic]' -delete
-	@$(BIN)/python -m client_telemetry.raw.machine_code >/dev/null
+	@$(BIN)/python -m client_telemetry.formats.raw.machine_code >/dev/null
 	@touch $@
 
 PYSPARK = $$($(BIN)/python -c "import pyspark; print(pyspark.__path__[0])")

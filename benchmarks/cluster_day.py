@@ -16,8 +16,8 @@ from pathlib import Path
 
 from client_telemetry.decode.plan import DECODED_TABLES
 from client_telemetry.decode.worker import Worker
+from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.lake.writer import TablePlace
-from client_telemetry.raw.location import RawLocation
 
 from benchmarks.bench import RESULTS, table
 from benchmarks.corpus import CLUSTER, DAY, write_dump

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import zstandard
-from client_telemetry.otlp.codecs import decompress
-from client_telemetry.raw.envelopes import parse_client_push
-from client_telemetry.raw.object_key import parse_object_key
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
-from client_telemetry.raw.reader import RecordReader
-from client_telemetry.raw.writer import DumpWriter
+from client_telemetry.formats.otlp.codecs import decompress
+from client_telemetry.formats.raw.envelopes import parse_client_push
+from client_telemetry.formats.raw.object_key import parse_object_key
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
+from client_telemetry.formats.raw.reader import RecordReader
+from client_telemetry.formats.raw.writer import DumpWriter
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData, NumberDataPoint
 
 CLUSTER = "benchmark"

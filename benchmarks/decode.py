@@ -24,12 +24,12 @@ import zstandard
 from client_telemetry.decode.decoded_object import DecodedObject
 from client_telemetry.decode.plan import DECODED_TABLES, decode_objects
 from client_telemetry.decode.worker import Worker
+from client_telemetry.formats.otlp.codecs import ZSTD, decompress
+from client_telemetry.formats.raw.envelopes import parse_client_push
+from client_telemetry.formats.raw.object_key import parse_object_key
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
+from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.lake.writer import TablePlace
-from client_telemetry.otlp.codecs import ZSTD, decompress
-from client_telemetry.raw.envelopes import parse_client_push
-from client_telemetry.raw.object_key import parse_object_key
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
-from client_telemetry.raw.reader import RecordReader
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 from pyspark.sql import SparkSession

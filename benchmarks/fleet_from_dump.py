@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import zstandard
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.knowledge import apis
-from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
 
 SAMPLE = Path(__file__).parents[1] / "include" / "sample" / "fleet" / "raw" / "v1"
 EVIDENCE = Path(__file__).parent / "fleet" / "evidence.csv"

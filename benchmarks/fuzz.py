@@ -28,9 +28,9 @@ import zstandard
 from client_telemetry.decode.decoded_object import TaskResult
 from client_telemetry.decode.plan import DECODED_TABLES
 from client_telemetry.decode.worker import Worker
+from client_telemetry.formats.otlp.codecs import NOT_KNOWN, decompress
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 from client_telemetry.lake.writer import TablePlace
-from client_telemetry.otlp.codecs import NOT_KNOWN, decompress
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData

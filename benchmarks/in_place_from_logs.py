@@ -17,8 +17,8 @@ from typing import NamedTuple
 from client_telemetry.compatibility import ApiUse
 from client_telemetry.compatibility.evidence import ApiError
 from client_telemetry.compatibility.failed_apis import failed_apis
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.knowledge import apis
-from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
 
 from benchmarks.programs_from_logs import connections_of, entries_of
 

@@ -19,12 +19,13 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from client_telemetry.collect.stage import LATE_DAYS, TOO_LATE_DAYS
+from client_telemetry.jobs import main_of
+from client_telemetry.jobs.collect import LATE_DAYS, TOO_LATE_DAYS
 from client_telemetry.lake.branch import append_files
 from client_telemetry.lake.lake import Lake
-from client_telemetry.pipeline.stages import DAILY, main_of
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
+from client_telemetry.tables.stages import DAILY
 
 from benchmarks.bench import Section
 from benchmarks.lake_growth import (

@@ -15,10 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import zstandard
-from client_telemetry.otlp.codecs import decompress
-from client_telemetry.otlp.reference import decode
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
-from client_telemetry.review.client_metrics import (
+from client_telemetry.activity.client_metrics import (
     ERROR_SHARE,
     ERRORS,
     NAMES,
@@ -29,6 +26,10 @@ from client_telemetry.review.client_metrics import (
     Series,
     series,
 )
+from client_telemetry.activity.samples import Sample
+from client_telemetry.formats.otlp.codecs import decompress
+from client_telemetry.formats.otlp.reference import decode
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
 from client_telemetry.review.metric_changes import (
     FAILED,
     LEAST_OF_A_SHARE,
@@ -36,7 +37,6 @@ from client_telemetry.review.metric_changes import (
     MetricChange,
     changes,
 )
-from client_telemetry.review.samples import Sample
 from client_telemetry.review.tracks import Failures, Span, Track
 from client_telemetry.review.windows import Windows
 

@@ -77,8 +77,8 @@ EQUIVALENT: dict[str, str] = {
     "knowledge/features.py: `0` → `1`: `found[gate.feature] = max(gate.level, found.get(gate.feature, 1))`": (
         "a level that a request needs is at least 1"
     ),
-    "raw/reader.py: `missing > 0` → `missing >= 0`: `if missing >= 0:`": "no bytes are appended then",
-    "raw/push_scan.py: `0` → `1`: "
+    "formats/raw/reader.py: `missing > 0` → `missing >= 0`: `if missing >= 0:`": "no bytes are appended then",
+    "formats/raw/push_scan.py: `0` → `1`: "
     "`below_zero = int64_at(push + 8 * SEQUENCE) < 0 or int64_at(push + 8 * RECEIVED_AT) < 1`": (
         "the official classes decode what the compiled reader gives up, to the same rows"
     ),
@@ -88,7 +88,7 @@ EQUIVALENT: dict[str, str] = {
     "reports/coverage.py: `0` → `1`: `minutes = (window.start.replace(second=0), window.end.replace(second=1))`": (
         "ends of one minute are told as one, whichever second stands for it, and are shown without"
     ),
-    "raw/wire.py: `tag > 4294967295` → `tag >= 4294967295`: "
+    "formats/raw/wire.py: `tag > 4294967295` → `tag >= 4294967295`: "
     "`if at == 0 or at - start > 5 or tag < 128 or (tag >= 4294967295):`": (
         "this tag is of kind 7, which is given up too"
     ),
@@ -570,7 +570,7 @@ def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
                 # What is compiled already is not the mutant, and is not to be found; compiled quickly, because it runs once.
                 os.environ |= {"NUMBA_CACHE_DIR": tempfile.mkdtemp(), "NUMBA_OPT": "0"}
                 importlib.import_module("numba.core.config").reload_config()
-                machine_code = importlib.import_module(f"{PACKAGE.name}.raw.machine_code")
+                machine_code = importlib.import_module(f"{PACKAGE.name}.formats.raw.machine_code")
                 of_mutant = uuid.uuid4().bytes  # a mutant may keep its own beside the modules
                 machine_code.sources_digest = lambda: of_mutant
             result = _pytest(files, _Only(own))

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import zstandard
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.knowledge import apis
-from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
 from client_telemetry.sources.request_log.log_line import MARK, LineReader
 from client_telemetry.sources.request_log.request_entry import RequestEntry, parse_entry

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from client_telemetry.pipeline.stages import DAILY, main_of
+from client_telemetry.jobs import main_of
+from client_telemetry.tables.stages import DAILY
 from pyspark.sql import SparkSession
 
 from benchmarks.bench import Section

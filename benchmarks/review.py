@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from client_telemetry.activity.client_metrics import PREFIX
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.writer import DataFile
-from client_telemetry.review.client_metrics import PREFIX
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS

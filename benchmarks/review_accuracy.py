@@ -20,11 +20,11 @@ from typing import Any
 
 import pyarrow as pa
 import zstandard
-from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
-from client_telemetry.review import table_evidence
-from client_telemetry.review.activity import Evidence
+from client_telemetry.activity import table_evidence
+from client_telemetry.activity.log_evidence import from_logs
+from client_telemetry.activity.records import Evidence
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.review.in_parts import review
-from client_telemetry.review.log_evidence import from_logs
 from client_telemetry.review.model import Review
 from client_telemetry.review.rule_records import COUNTS, RuleRecord, totals
 from client_telemetry.review.tracks import tracks

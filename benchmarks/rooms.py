@@ -15,32 +15,26 @@ PACKAGE = Path(__file__).parents[1] / "spark/client_telemetry"
 NAME = PACKAGE.name
 
 LEVELS = (
-    {"raw", "knowledge"},
-    {"compatibility", "otlp"},
-    {"identity", "sources", "subscriptions", "probe"},
+    {"console"},
+    {"formats"},
+    {"knowledge"},
+    {"compatibility"},
+    {"identity", "subscriptions"},
     {"tables"},
-    {"expectations"},
     {"lake"},
+    {"workers"},
     {"pipeline"},
+    {"sources"},
+    {"probe"},
+    {"activity"},
+    {"decode", "sessionize", "profile", "impact"},
     {"review"},
     {"reports"},
-    {"collect", "decode", "sessionize", "profile", "impact", "publish", "subscription_check"},
+    {"fleet"},
+    {"jobs"},
     {"cli"},
 )
 """Lowest first."""
-
-AT_ANOTHER_LEVEL = {
-    # The list of stages, as names, and of their tables.
-    "pipeline.stages": "tables",
-    "pipeline.all_tables": "tables",
-    # What Spark starts in place of its own daemon, with the decoder loaded.
-    "pipeline.worker_daemon": "decode",
-    # Bodies of stages, and what workers write for them, that stand beside what they run.
-    "lake.upkeep_stage": "publish",
-    "review.stage": "cli",
-    "review.written_parts": "cli",
-}
-"""Modules, and the folder at whose level they are."""
 
 
 def imports() -> Iterator[tuple[str, str]]:
@@ -80,16 +74,10 @@ def arrows() -> dict[str, set[str]]:
 def upward() -> list[str]:
     """Imports that go from a level to a higher one."""
     level = {name: number for number, names in enumerate(LEVELS) for name in names}
-    here = {
-        module: level[AT_ANOTHER_LEVEL.get(module, room(module))]
-        for pair in imports()
-        for module in pair
-        if AT_ANOTHER_LEVEL.get(module, room(module)) in level
-    }
     return sorted(
         f"{own} imports {other}"
         for own, other in set(imports())
-        if own in here and other in here and here[own] < here[other]
+        if room(own) in level and room(other) in level and level[room(own)] < level[room(other)]
     )
 
 

@@ -18,11 +18,11 @@ from client_telemetry.decode.plan import (
     groups_by_task,
     groups_that_may_overlap,
 )
+from client_telemetry.formats.raw.location import RawLocation
+from client_telemetry.jobs import main_of
 from client_telemetry.lake.catalog import spark_settings_at_start
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.writer import TablePlace
-from client_telemetry.pipeline.stages import main_of
-from client_telemetry.raw.location import RawLocation
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
 from pyspark.sql import SparkSession
 

@@ -9,9 +9,9 @@ from unittest.mock import patch
 
 from client_telemetry.decode import fast_decoder
 from client_telemetry.decode.fast_decoder import PushBlock, PushPortion
+from client_telemetry.formats.otlp import columns
+from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.lake.writer import DataFile
-from client_telemetry.otlp import columns
-from client_telemetry.raw.reader import RecordReader
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 
 READING = "objects: zstd, SHA-256, records' bounds"

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from client_telemetry.jobs import main_of
+from client_telemetry.jobs import subscription_evidence as lake_evidence
 from client_telemetry.knowledge import releases
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.stage import absolute_url, spark_session
-from client_telemetry.pipeline.stages import main_of
-from client_telemetry.subscription_check import lake_evidence
 from client_telemetry.subscriptions.check import CheckResult, InstanceResult, Situation, check
 from client_telemetry.subscriptions.configured_file import Resource
 from client_telemetry.subscriptions.java_runtime import JavaRuntime

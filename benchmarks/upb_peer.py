@@ -10,13 +10,13 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 import zstandard
+from client_telemetry.formats.otlp.attributes import as_text
+from client_telemetry.formats.otlp.codecs import ZSTD, decompress
+from client_telemetry.formats.raw.envelopes import parse_client_push
+from client_telemetry.formats.raw.object_key import ObjectKey, parse_object_key
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
+from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.lake.writer import DataFile, TablePlace
-from client_telemetry.otlp.attributes import as_text
-from client_telemetry.otlp.codecs import ZSTD, decompress
-from client_telemetry.raw.envelopes import parse_client_push
-from client_telemetry.raw.object_key import ObjectKey, parse_object_key
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
-from client_telemetry.raw.reader import RecordReader
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 

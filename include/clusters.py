@@ -50,7 +50,7 @@ _BUCKET = re.compile(r"[^:@]*")
 _SECRET_OPTION = re.compile(
     r"[?&][^=&]*(?:password|secret|token|credential|(?<!ssl)key)[^=&]*=", re.IGNORECASE
 )
-"""Jobs refuse the same (raw/file_system.py); a test compares them."""
+"""Jobs refuse the same (formats/raw/file_system.py); a test compares them."""
 
 
 class ClustersFileError(AirflowFailException):

@@ -17,14 +17,14 @@ from pathlib import Path
 
 import pyspark
 
-from client_telemetry.expectations import brokers
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.pipeline import quality
-from client_telemetry.pipeline.pieces import in_tasks
 from client_telemetry.pipeline.stage import Stage, spark_session
+from client_telemetry.tables import brokers
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.workers.pieces import in_tasks
 
 OPTION = "-XX:SharedArchiveFile="
 SUBMIT = "org.apache.spark.deploy.SparkSubmit"

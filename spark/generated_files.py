@@ -14,13 +14,13 @@ from pathlib import Path
 from client_telemetry.compatibility import library_page
 from client_telemetry.knowledge import release_list
 from client_telemetry.lake import table_list
-from client_telemetry.pipeline import row_types, table_documentation
-from client_telemetry.pipeline.stages import STAGES, UPKEEP
+from client_telemetry.tables import row_types, table_documentation
+from client_telemetry.tables.stages import STAGES, UPKEEP
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 README = CHECKOUT / "README.md"
 PROTO = CHECKOUT / "include/contracts/raw_dump_v1.proto"
-PROTO_CLASSES = Path("spark/client_telemetry/raw")
+PROTO_CLASSES = Path("spark/client_telemetry/formats/raw")
 
 FROM_CODE: Mapping[str, Callable[[], str]] = {
     "docs/tables.md": table_documentation.page,

@@ -9,7 +9,8 @@ import gc
 import os
 import sys
 
-from client_telemetry.pipeline.stages import STAGES, UPKEEP, main_of
+from client_telemetry.jobs import main_of
+from client_telemetry.tables.stages import STAGES, UPKEEP
 
 if __name__ == "__main__":
     stages = [stage.name for stage in (*STAGES, UPKEEP)]

@@ -94,16 +94,16 @@ def check(checkout: Path, files: list[str], *tests: str) -> None:
     run(checkout, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
 
 
-def test_a_stage_is_added_with_six_files(checkout):
+def test_a_stage_is_added_with_five_files(checkout):
     files = apply("Add a stage", checkout)
-    assert len(files) == 6
+    assert len(files) == 5
     run(checkout, sys.executable, "spark/generated_files.py")
     assert "## library_releases" in (checkout / "docs/tables.md").read_text(encoding="utf-8")
     check(
         checkout,
         files,
         "tests/jobs/test_inventory.py",
-        "tests/client_telemetry/pipeline/test_all_tables.py",
+        "tests/client_telemetry/tables/test_all_tables.py",
         "tests/dags/test_policy.py",
         "tests/dags/test_client_telemetry_daily.py",
     )

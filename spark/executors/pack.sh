@@ -30,7 +30,7 @@ else
 fi
 echo "$dependencies" >"$new/dependencies"
 base=$("$python" -c 'import sys; print(sys._base_executable)')
-(cd / && NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR='' PYTHONPATH=$new/packages "$base" -m client_telemetry.raw.machine_code)
+(cd / && NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR='' PYTHONPATH=$new/packages "$base" -m client_telemetry.formats.raw.machine_code)
 cp -r "$checkout/var/jars" "$new/jars"
 cp "$here/spark.sh" "$new/spark.sh"
 # The packages are for this minor version of Python.

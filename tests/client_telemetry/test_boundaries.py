@@ -10,7 +10,17 @@ from benchmarks import rooms
 
 @pytest.mark.parametrize(
     "package",
-    ["knowledge", "raw", "otlp", "sources", "identity", "compatibility", "reports", "subscriptions", "probe"],
+    [
+        "console",
+        "formats",
+        "knowledge",
+        "sources",
+        "identity",
+        "compatibility",
+        "reports",
+        "subscriptions",
+        "probe",
+    ],
 )
 def test_a_pure_package_imports_neither_spark_nor_airflow(package):
     code = f"""

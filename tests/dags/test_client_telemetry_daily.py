@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from airflow.sdk.exceptions import ParamValidationError
-from client_telemetry.pipeline.stages import DAILY, UPGRADE_REVIEW
+from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_it_runs_at_two_for_the_day_before_one_run_at_a_time(dag):
 
 
 def test_the_stages_of_a_cluster_run_one_after_the_other(dag):
-    """As pipeline/stages.py lists them, which the scheduler side cannot read."""
+    """As tables/stages.py lists them, which the scheduler side cannot read."""
     tasks = dag.task_group.children["cluster"].topological_sort()
     assert [task.job for task in tasks] == [stage.name for stage in (*DAILY, *UPGRADE_REVIEW)]
     for before, after in pairwise(tasks):

@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from client_telemetry.pipeline.stages import DAILY, UPGRADE_REVIEW
+from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW
 
 CHECKOUT = Path(__file__).parents[2]
 REPORT_FILES = {"index.html", "report.json", "clients.csv", "findings.csv", "report.md"}

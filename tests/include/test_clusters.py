@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from client_telemetry.raw.file_system import UnusableLocation, without_userinfo
+from client_telemetry.formats.raw.file_system import UnusableLocation, without_userinfo
 
 from include.clusters import (
     CHECKOUT,

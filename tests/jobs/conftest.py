@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush, ConnectionEvent
+from client_telemetry.formats.raw.writer import DumpWriter
+from client_telemetry.jobs import main_of
 from client_telemetry.lake.lake import Lake
-from client_telemetry.pipeline.stages import main_of
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush, ConnectionEvent
-from client_telemetry.raw.writer import DumpWriter
 from client_telemetry.tables.table import Table
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 

@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from client_telemetry.formats.raw.writer import DumpWriter
 from client_telemetry.lake.copying import copy_lake
-from client_telemetry.raw.writer import DumpWriter
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
@@ -36,7 +36,7 @@ LONGEST_S = 600
 KILLED = """
 import os, signal, sys
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
-from client_telemetry.pipeline.stages import main_of
+from client_telemetry.jobs import main_of
 commit, commits = DatabaseCatalog.commit_table, []
 def dying(self, *arguments):
     done = commit(self, *arguments)

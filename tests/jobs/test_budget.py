@@ -4,7 +4,7 @@ than their rows, and the counts are the same on every machine.
 
 from dataclasses import astuple
 
-from client_telemetry.pipeline.stages import DAILY
+from client_telemetry.tables.stages import DAILY
 from pyspark.sql import SparkSession
 
 from benchmarks.queries import Counts, cluster_settings, counts_of_day

@@ -3,9 +3,9 @@
 import datetime as dt
 import shutil
 
-from client_telemetry.collect.stage import TABLES
+from client_telemetry.formats.raw.location import RawLocation
+from client_telemetry.jobs.collect import TABLES
 from client_telemetry.lake.files import PartitionFile
-from client_telemetry.raw.location import RawLocation
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
@@ -80,7 +80,7 @@ def test_an_empty_raw_location_asks_whether_it_is_the_right_folder(pipeline):
 
 
 def test_a_day_that_is_none_is_refused(pipeline, capsys):
-    from client_telemetry.collect import stage as collect
+    from client_telemetry.jobs import collect as collect
 
     arguments = ["--cluster=c", "--raw=r", "--lake=l", "--day=21.11.2026"]
     assert collect.main(arguments) == 2

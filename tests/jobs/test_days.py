@@ -4,8 +4,8 @@ import datetime as dt
 import json
 
 import pytest
-from client_telemetry.pipeline.all_tables import TABLES
-from client_telemetry.raw.writer import DumpWriter
+from client_telemetry.formats.raw.writer import DumpWriter
+from client_telemetry.tables.all_tables import TABLES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 
 from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, INSTANCE, Pipeline, event, push

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from client_telemetry.raw.errors import vocabulary
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
-from client_telemetry.raw.writer import DumpWriter
+from client_telemetry.formats.raw.errors import vocabulary
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
+from client_telemetry.formats.raw.writer import DumpWriter
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES

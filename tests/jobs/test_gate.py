@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from client_telemetry.collect import stage as collect
-from client_telemetry.decode import stage as decode
-from client_telemetry.expectations.suite import SliceRule, Suite
-from client_telemetry.impact import stage as impact
+from client_telemetry.formats.raw.writer import DumpWriter
+from client_telemetry.jobs import collect as collect
+from client_telemetry.jobs import decode as decode
+from client_telemetry.jobs import impact as impact
+from client_telemetry.jobs import profile as profile
+from client_telemetry.jobs import sessionize as sessionize
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
 from client_telemetry.pipeline.stage import Stage
-from client_telemetry.profile import stage as profile
-from client_telemetry.raw.writer import DumpWriter
-from client_telemetry.sessionize import stage as sessionize
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.suite import SliceRule, Suite
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, connection, event, push

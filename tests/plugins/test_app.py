@@ -239,12 +239,12 @@ def test_quality_says_what_failed_first_and_what_to_do(web):
 def test_every_warning_of_a_suite_has_its_own_advice_or_is_about_odd_records():
     import pkgutil
 
-    from client_telemetry import expectations
+    from client_telemetry import tables
     from telemetry_pages.quality_advice import ADVICE
 
     modules = [
         importlib.import_module(each.name)
-        for each in pkgutil.iter_modules(expectations.__path__, "client_telemetry.expectations.")
+        for each in pkgutil.iter_modules(tables.__path__, "client_telemetry.tables.")
     ]
     suites = [module.SUITE for module in modules if hasattr(module, "SUITE")]
     assert len(suites) > 10

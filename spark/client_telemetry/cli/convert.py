@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
 from client_telemetry.cli.log_times import spelled
-from client_telemetry.compatibility.arguments import Arguments
-from client_telemetry.compatibility.progress import Progress
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.progress import Progress
 from client_telemetry.sources.adapters import formats
 from client_telemetry.sources.arrivals import StillWritten
 from client_telemetry.sources.conversion import REFUSALS, convert_new, declared

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
+from client_telemetry.console.arguments import Arguments
 
 BAD_ARGUMENTS: Final = 2
 

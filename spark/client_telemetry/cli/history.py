@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-from client_telemetry.compatibility.arguments import Arguments, day
-from client_telemetry.compatibility.progress import Progress
+from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.console.progress import Progress
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.catalog import is_missing
 from client_telemetry.lake.lake import Lake

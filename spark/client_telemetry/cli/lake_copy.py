@@ -10,11 +10,11 @@ a URL of an object store. The tables' catalog is then a SQLite file in the folde
 import sys
 from collections.abc import Sequence
 
-from client_telemetry.compatibility.arguments import Arguments
-from client_telemetry.compatibility.progress import Progress
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.progress import Progress
+from client_telemetry.formats.raw.file_system import UnusableLocation
 from client_telemetry.lake.catalog import NoSuchLake, unavailable
 from client_telemetry.lake.copying import copy_lake
-from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.reports.counted import counted
 
 BAD_LOCATION = 2

@@ -1,6 +1,6 @@
 """The options for times in logs, and their names in messages: readers of logs know the option, not how a command spells it."""
 
-from client_telemetry.compatibility.arguments import Arguments, year, zone
+from client_telemetry.console.arguments import Arguments, year, zone
 
 _SPELLINGS = {"zone": "Europe/Berlin", "year": "2026"}
 

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.compatibility.arguments import Arguments, day
-from client_telemetry.compatibility.progress import Progress
+from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.console.progress import Progress
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owner_trial import applications, matches, trial_report
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules

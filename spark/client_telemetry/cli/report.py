@@ -21,12 +21,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.cli.elapsed import elapsed_said
 from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.log_times import add_time_options, spelled
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
-from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.listener_mechanisms import (
     BadMechanisms,
@@ -34,14 +32,16 @@ from client_telemetry.compatibility.listener_mechanisms import (
     check_listeners,
     listener_mechanisms,
 )
+from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.console.elapsed import elapsed_said
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
+from client_telemetry.jobs import main_of
 from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.pipeline.local_spark import local_spark
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
-from client_telemetry.pipeline.stages import DAILY, UPGRADE_QUESTION, main_of
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.counted import counted
 from client_telemetry.sources.log_files import NoLogs, find_logs
@@ -54,6 +54,7 @@ from client_telemetry.sources.request_log.broker_releases import (
 from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedFile, TwoClusters, survey
 from client_telemetry.sources.request_log.conversion import Converted, convert, surveyed_days
 from client_telemetry.sources.request_log.unread import ONLY_BESIDE, reading_warnings, reasons_for_nothing
+from client_telemetry.tables.stages import DAILY, UPGRADE_QUESTION
 
 BAD_ARGUMENTS = 2
 REPORT_ID = "from_request_logs"

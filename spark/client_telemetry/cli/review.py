@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from client_telemetry import knowledge
+from client_telemetry.activity.log_evidence import MixedBrokers, NoRequests, from_logs
+from client_telemetry.activity.records import Evidence
 from client_telemetry.cli.log_times import add_time_options, spelled
-from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.listener_mechanisms import (
     BadMechanisms,
     add_mechanisms,
@@ -26,6 +27,7 @@ from client_telemetry.compatibility.listener_mechanisms import (
     check_listeners,
     listener_mechanisms,
 )
+from client_telemetry.console.arguments import Arguments
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
@@ -36,10 +38,8 @@ from client_telemetry.reports.counted import counted
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.review import decision
-from client_telemetry.review.activity import Evidence
 from client_telemetry.review.applications import of_tracks, with_applications
 from client_telemetry.review.in_parts import assembled, part, setting
-from client_telemetry.review.log_evidence import MixedBrokers, NoRequests, from_logs
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import WindowWithoutData
 from client_telemetry.review.phases import NoSuchUpgrade, upgrades

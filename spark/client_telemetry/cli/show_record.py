@@ -16,13 +16,13 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.formats.raw.envelopes import parse_client_push, parse_connection_event
+from client_telemetry.formats.raw.errors import BadObjectKey, UndecodableRecord
+from client_telemetry.formats.raw.location import RawLocation
+from client_telemetry.formats.raw.object_key import ObjectKey, parse_object_key
+from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.knowledge import apis
-from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
-from client_telemetry.raw.errors import BadObjectKey, UndecodableRecord
-from client_telemetry.raw.location import RawLocation
-from client_telemetry.raw.object_key import ObjectKey, parse_object_key
-from client_telemetry.raw.reader import RecordReader
 
 _PARSERS = {"client_pushes": parse_client_push, "connections": parse_connection_event}
 

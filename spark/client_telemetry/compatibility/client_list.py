@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
-from client_telemetry.compatibility.output_file import whole_file, write_csv
 from client_telemetry.compatibility.verdict import ClientVerdict
+from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.knowledge import products
 from client_telemetry.knowledge.logins import SECURITY_PROTOCOLS, Login, names_unknown
 

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry.compatibility import client_list
-from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.client_list import BadRow, UnreadableList
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.own_knowledge import use_folder
-from client_telemetry.compatibility.progress import Progress
 from client_telemetry.compatibility.verdict import ClientVerdict
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import DamagedKnowledge, features, releases
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, SAFE

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from client_telemetry import knowledge
 from client_telemetry.compatibility import fingerprints
-from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.console.arguments import Arguments
 from client_telemetry.knowledge import (
     DamagedKnowledge,
     OwnKnowledge,

@@ -7,8 +7,8 @@ from operator import itemgetter
 from typing import Any
 
 from client_telemetry.decode.slow_decoder import connection_columns
-from client_telemetry.raw.object_key import ObjectKey
-from client_telemetry.raw.raw_dump_v1_pb2 import ApiError, ApiUse, ConnectionEvent
+from client_telemetry.formats.raw.object_key import ObjectKey
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ApiError, ApiUse, ConnectionEvent
 
 _KINDS = {
     ConnectionEvent.OPENED: "opened",

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from client_telemetry.otlp.columns import PayloadColumns, decode_columns
-from client_telemetry.otlp.stored_payloads import StoredPayloads
-from client_telemetry.raw import push_scan as scan
-from client_telemetry.raw.object_key import ObjectKey
-from client_telemetry.raw.reader import RecordBlock
-from client_telemetry.raw.wire import DistinctRanges
+from client_telemetry.formats.otlp.columns import PayloadColumns, decode_columns
+from client_telemetry.formats.otlp.stored_payloads import StoredPayloads
+from client_telemetry.formats.raw import push_scan as scan
+from client_telemetry.formats.raw.object_key import ObjectKey
+from client_telemetry.formats.raw.reader import RecordBlock
+from client_telemetry.formats.raw.wire import DistinctRanges
 
 _TIMESTAMP = pa.timestamp("us", "UTC")
 _DAY_NANOS = 86_400 * 10**9

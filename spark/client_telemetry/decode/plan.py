@@ -12,8 +12,8 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from client_telemetry.decode.decoded_object import DecodedObject, TaskResult
+from client_telemetry.formats.raw.object_key import parse_object_key
 from client_telemetry.lake.writer import TablePlace
-from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTOGRAMS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from client_telemetry.otlp.codecs import decompress
-from client_telemetry.otlp.parts import checked
-from client_telemetry.otlp.points import DecodedPayload, HistogramPoint, NumberPoint
-from client_telemetry.otlp.reference import decode
-from client_telemetry.raw.errors import UndecodableRecord
-from client_telemetry.raw.object_key import ObjectKey
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
+from client_telemetry.formats.otlp.codecs import decompress
+from client_telemetry.formats.otlp.parts import checked
+from client_telemetry.formats.otlp.points import DecodedPayload, HistogramPoint, NumberPoint
+from client_telemetry.formats.otlp.reference import decode
+from client_telemetry.formats.raw.errors import UndecodableRecord
+from client_telemetry.formats.raw.object_key import ObjectKey
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 
 
 def decode_push(push: ClientPush) -> DecodedPayload:

@@ -17,14 +17,14 @@ from client_telemetry.decode.event_rows import event_row
 from client_telemetry.decode.fast_decoder import PushBlock, PushPortion
 from client_telemetry.decode.record_sequences import Sequences
 from client_telemetry.decode.slow_decoder import decode_push, histogram_rows, number_rows, push_row
+from client_telemetry.formats.raw.envelopes import parse_client_push, parse_connection_event
+from client_telemetry.formats.raw.errors import UndecodableRecord, UnreadableSource
+from client_telemetry.formats.raw.garbage_collection import collector_paused
+from client_telemetry.formats.raw.object_key import ObjectKey, parse_object_key
+from client_telemetry.formats.raw.quarantine import quarantine_row
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush, ConnectionEvent
+from client_telemetry.formats.raw.reader import RawRecord, ReadResult, RecordBlock, RecordReader
 from client_telemetry.lake.writer import ROWS_IN_MEMORY, DataFile, TablePlace
-from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
-from client_telemetry.raw.errors import UndecodableRecord, UnreadableSource
-from client_telemetry.raw.garbage_collection import collector_paused
-from client_telemetry.raw.object_key import ObjectKey, parse_object_key
-from client_telemetry.raw.quarantine import quarantine_row
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush, ConnectionEvent
-from client_telemetry.raw.reader import RawRecord, ReadResult, RecordBlock, RecordReader
 from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTOGRAMS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES

@@ -24,7 +24,6 @@ from client_telemetry.impact.programs import with_programs
 from client_telemetry.impact.question import Question
 from client_telemetry.knowledge import kip511, releases
 from client_telemetry.lake.files import PartitionFile, stored_rows
-from client_telemetry.pipeline.columns import ALWAYS, NEVER, Vector, integers, micros, numbered
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENT_KEY
 from client_telemetry.tables.table import (
@@ -39,6 +38,7 @@ from client_telemetry.tables.table import (
     ArrayType,
     struct,
 )
+from client_telemetry.workers.columns import ALWAYS, NEVER, Vector, integers, micros, numbered
 
 _EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
 _USE = struct(

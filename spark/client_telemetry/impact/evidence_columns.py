@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from client_telemetry.compatibility.well_observed import CELLS
-from client_telemetry.pipeline.columns import (
+from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.workers.columns import (
     ALWAYS,
     NEVER,
     Vector,
@@ -21,7 +22,6 @@ from client_telemetry.pipeline.columns import (
     numbered,
     ranks,
 )
-from client_telemetry.tables.clients import CLIENT_KEY
 
 CONNECTION = ("broker_incarnation", "connection_id", "client_address", "opened_at")
 STORED = (

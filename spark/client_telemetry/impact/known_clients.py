@@ -1,5 +1,5 @@
 """The clients of an upgrade question with everything that their verdicts depend on, as pieces of columns
-(pipeline/exchange.py): the evidence about a client, its owner and its application meet in one worker.
+(workers/exchange.py): the evidence about a client, its owner and its application meet in one worker.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,10 +26,10 @@ from client_telemetry.impact.client_evidence import (
 from client_telemetry.impact.verdict_files import OF_THE_PROFILE, READ
 from client_telemetry.impact.what_decides import Mechanisms, alike
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
-from client_telemetry.pipeline.columns import Vector, numbered
-from client_telemetry.pipeline.exchange import Exchange, read_in_tasks
-from client_telemetry.pipeline.pieces import Pieces, by_part
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, CLIENTS
+from client_telemetry.workers.columns import Vector, numbered
+from client_telemetry.workers.exchange import Exchange, read_in_tasks
+from client_telemetry.workers.pieces import Pieces, by_part
 
 ROWS_OF_A_PART, FEWEST_PARTS = 50_000, 2
 """Connections and clients per part: a worker has a part in memory."""

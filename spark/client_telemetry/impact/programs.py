@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from client_telemetry.identity.programs import NOT_COMPARED, Seen, may_be_several, programs
 from client_telemetry.impact.evidence_columns import CONNECTION, each_item, last_requests
-from client_telemetry.pipeline.columns import ALWAYS, Vector, distinct, integers, micros, numbered
 from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.workers.columns import ALWAYS, Vector, distinct, integers, micros, numbered
 
 
 def may_be_shared(profiled: pa.Table) -> Vector:

@@ -28,11 +28,11 @@ from client_telemetry.impact.programs import may_be_shared
 from client_telemetry.impact.question import ListenerLogin, Question
 from client_telemetry.knowledge import kip511
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
-from client_telemetry.pipeline.columns import ALWAYS, NEVER, Vector, integers, micros, numbered
-from client_telemetry.pipeline.exchange import read_in_tasks
-from client_telemetry.pipeline.pieces import Pieces, by_part
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
+from client_telemetry.workers.columns import ALWAYS, NEVER, Vector, integers, micros, numbered
+from client_telemetry.workers.exchange import read_in_tasks
+from client_telemetry.workers.pieces import Pieces, by_part
 
 Software = tuple[str, str]
 """Registered name and version, `unknown` if not declared (KIP-511)."""

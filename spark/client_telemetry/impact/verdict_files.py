@@ -28,12 +28,17 @@ from client_telemetry.compatibility import (
 )
 from client_telemetry.compatibility.evidence import FailedApi
 from client_telemetry.compatibility.well_observed import is_well_observed
+from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
 from client_telemetry.knowledge import products
 from client_telemetry.knowledge.logins import Login
 from client_telemetry.knowledge.releases import is_rollback
 from client_telemetry.lake.writer import DataFile, TablePlace
-from client_telemetry.pipeline.columns import (
+from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
+from client_telemetry.tables.table import BOOLEAN, INTS, STRING, Table, struct
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+from client_telemetry.workers.columns import (
     ALWAYS,
     NEVER,
     Vector,
@@ -48,11 +53,6 @@ from client_telemetry.pipeline.columns import (
     ranks,
     starts,
 )
-from client_telemetry.raw.garbage_collection import collector_paused
-from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
-from client_telemetry.tables.table import BOOLEAN, INTS, STRING, Table, struct
-from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
-from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 MAX_RECORDS = 16
 OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))

@@ -14,9 +14,9 @@ from client_telemetry.impact.question import Question
 from client_telemetry.impact.verdict_files import Report, Written, write
 from client_telemetry.knowledge.releases import parse
 from client_telemetry.knowledge.vocabulary import BREAKS
-from client_telemetry.pipeline.exchange import Exchange
-from client_telemetry.pipeline.pieces import Pieces
 from client_telemetry.tables.upgrade_verdicts import VERDICTS
+from client_telemetry.workers.exchange import Exchange
+from client_telemetry.workers.pieces import Pieces
 
 _ROWS_OF_A_BATCH = 10_000
 

@@ -24,10 +24,10 @@ from sqlalchemy import select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from client_telemetry.formats.raw.file_system import has_secret_option, without_userinfo
 from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
 from client_telemetry.lake.table_folders import is_temporary, other_folder
-from client_telemetry.raw.file_system import has_secret_option, without_userinfo
 
 CATALOG = "lake"
 COPY = "copy"
@@ -90,7 +90,7 @@ def configuration(location: str, name: str = CATALOG) -> dict[str, str] | None:
         value = next((value for variable in variables if (value := os.environ.get(variable))), None)
         if value:
             properties.setdefault(key, value)
-    properties.setdefault(S3_RETRY_STRATEGY_IMPL, "client_telemetry.raw.file_system.StoreRetries")
+    properties.setdefault(S3_RETRY_STRATEGY_IMPL, "client_telemetry.formats.raw.file_system.StoreRetries")
     if any(place.startswith(_S3) for place in (location, properties.get("warehouse", ""))):
         properties.setdefault(PY_IO_IMPL, "client_telemetry.lake.file_io.StoreFileIO")
     if _has_password(properties.get("uri", "")):

@@ -18,6 +18,7 @@ from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import Transaction
 from pyiceberg.table.update import RemoveSnapshotRefUpdate
 
+from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.lake import refs
 from client_telemetry.lake.branch import drop_branch
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
@@ -29,7 +30,6 @@ from client_telemetry.lake.maintenance import (
     files_of,
     remove_orphans,
 )
-from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS

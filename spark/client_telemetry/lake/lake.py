@@ -56,7 +56,7 @@ from client_telemetry.lake.plain_rows import plain_rows
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
 from client_telemetry.lake.table_folders import OTHER_FOLDERS
 from client_telemetry.lake.writer import TablePlace, write_rows
-from client_telemetry.pipeline.all_tables import TABLES
+from client_telemetry.tables.all_tables import TABLES
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.table import Row, Table
 

@@ -1,3 +1,1 @@
-"""How a stage runs: write, audit, publish; the quality gate; Spark's Python workers. What a stage computes is
-elsewhere.
-"""
+"""How a stage runs: write, audit, publish; the quality gate. What a stage computes is elsewhere."""

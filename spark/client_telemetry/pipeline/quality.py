@@ -17,10 +17,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.expectations import findings
-from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
 from client_telemetry.lake.files import PartitionFile, stored_rows
+from client_telemetry.tables import quality_findings as findings
 from client_telemetry.tables.rows import QualityResultRow
+from client_telemetry.tables.suite import RowRule, SliceRule, Suite
 
 _FAILURES_TOLD = 10
 MOST_ROWS = 250_000
@@ -158,7 +158,7 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
     if missing or not suite.rules:
         what = f"did not run: {', '.join(missing)}" if missing else "the suite declares no rule of its own"
         raise SuiteIncomplete(
-            f"{suite.table.name}: {what}. Correct the suite in client_telemetry/expectations/{suite.table.name}.py "
+            f"{suite.table.name}: {what}. Correct the suite in client_telemetry/tables/{suite.table.name}.py "
             "(a misspelled expectation type is dropped by Great Expectations); readers keep the previous state."
         )
     return [

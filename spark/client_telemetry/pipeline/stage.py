@@ -22,9 +22,9 @@ from pyspark import SparkConf
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
-from client_telemetry.compatibility.arguments import day
 from client_telemetry.compatibility.own_knowledge import use_folder
-from client_telemetry.expectations.suite import Suite
+from client_telemetry.console.arguments import day
+from client_telemetry.formats.raw.file_system import UnusableLocation, file_system, without_userinfo
 from client_telemetry.lake.branch import Branch
 from client_telemetry.lake.catalog import (
     CATALOG_SETTING,
@@ -39,7 +39,12 @@ from client_telemetry.lake.commits import ConcurrentCommit, SnapshotGone, Supers
 from client_telemetry.lake.files import DamagedFile
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
-from client_telemetry.pipeline.cluster_check import (
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.stages import DRIVERS_PACKAGE, WORKERS_IMPORT
+from client_telemetry.tables.suite import Suite
+from client_telemetry.tables.table import Table
+from client_telemetry.workers.cluster_check import (
     UnusableCluster,
     check_executors,
     check_master,
@@ -48,11 +53,6 @@ from client_telemetry.pipeline.cluster_check import (
     package_digest,
     use_python_of_settings,
 )
-from client_telemetry.pipeline.stages import DRIVERS_PACKAGE, WORKERS_IMPORT
-from client_telemetry.raw.file_system import UnusableLocation, file_system, without_userinfo
-from client_telemetry.tables.publications import PUBLICATIONS
-from client_telemetry.tables.quality_results import QUALITY_RESULTS
-from client_telemetry.tables.table import Table
 
 OK, FAILED, BAD_ARGUMENTS, GATE_FAILED = 0, 1, 2, 3
 _ATTEMPTS = 3

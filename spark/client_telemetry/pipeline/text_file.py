@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.pipeline.stage import BadArguments, absolute_url
-from client_telemetry.raw.file_system import file_system
 
 _T = TypeVar("_T")
 

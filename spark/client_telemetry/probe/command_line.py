@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.compatibility.arguments import Arguments
-from client_telemetry.compatibility.output_file import whole_file
-from client_telemetry.compatibility.progress import Progress
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.output_file import whole_file
+from client_telemetry.console.progress import Progress
 from client_telemetry.probe import measurement, probing, request_bodies, target_file
 from client_telemetry.probe.listener import Listener, UnusableSettings, read_properties
 from client_telemetry.probe.measurement import Measured, NothingMeasured

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
 from zipfile import BadZipFile, ZipFile
 
-from client_telemetry.compatibility.output_file import whole_file, write_csv
+from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.probe.request_bodies import COLUMNS, FILE
 
 Value = bool | int | float | str

@@ -8,9 +8,10 @@ another version of it or other settings. Between brokers of different releases, 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from client_telemetry.activity.records import clock
 from client_telemetry.knowledge import apis, kip511, served, software
 from client_telemetry.review import functions
-from client_telemetry.review.phases import FINALIZED, Upgrade, clock
+from client_telemetry.review.phases import FINALIZED, Upgrade
 from client_telemetry.review.signs import CERTAIN, LIKELY, Refusal
 from client_telemetry.review.tracks import Track
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from client_telemetry.activity.records import clock
 from client_telemetry.review import outcome
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
-from client_telemetry.review.phases import clock
 from client_telemetry.review.prediction import NOT_COUNTED, UNEXPECTED
 
 TOGETHER = 20

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from client_telemetry.activity.records import clock
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.model import Review, ReviewedClient
-from client_telemetry.review.phases import SETTLING_SECONDS, clock
+from client_telemetry.review.phases import SETTLING_SECONDS
 
 GO, STOP, CANNOT_TELL = "go", "stop", "cannot_tell"
 EXIT_CODES = {GO: 0, STOP: 3, CANNOT_TELL: 4}

@@ -8,8 +8,8 @@ partitions moved, so a host that stops fetching and is refused nothing is not ca
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from client_telemetry.activity.records import Activity
 from client_telemetry.review import functions, outcome
-from client_telemetry.review.activity import Activity
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import Phase, Upgrade
 from client_telemetry.review.tracks import Span, Track, last_before, within

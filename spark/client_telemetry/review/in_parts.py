@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from client_telemetry.activity.records import Activity, Evidence, FailedLogin
 from client_telemetry.identity.owners import OwnerRule, first_match
 from client_telemetry.review import functions, metric_changes, metric_curves, outcome, prediction
-from client_telemetry.review.activity import Activity, Evidence, FailedLogin
 from client_telemetry.review.common_minutes import with_common_minutes
 from client_telemetry.review.hosts import hosts_of, with_hosts
 from client_telemetry.review.judge_client import Surroundings, outcomes

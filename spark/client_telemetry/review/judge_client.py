@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from client_telemetry.activity.records import FailedLogin, clock, in_order
 from client_telemetry.review import functions, outcome, signs
-from client_telemetry.review.activity import FailedLogin, in_order
 from client_telemetry.review.client_change import ClientChange, changed, may_have_changed
 from client_telemetry.review.hosts import Hosts
 from client_telemetry.review.outcome import FunctionRates, Outcome
@@ -16,7 +16,6 @@ from client_telemetry.review.phases import (
     ROLLING,
     Phase,
     Upgrade,
-    clock,
 )
 from client_telemetry.review.regularity import LEAST_TOLERANCE_SECONDS
 from client_telemetry.review.signs import Baseline, Exactness, Refusal, Sign

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from client_telemetry.knowledge import apis, kip511
-from client_telemetry.review import samples as samples_of
-from client_telemetry.review.client_metrics import (
+from client_telemetry.activity import samples as samples_of
+from client_telemetry.activity.client_metrics import (
     BY_NAME,
     COUNT,
     DOWN,
@@ -29,7 +28,7 @@ from client_telemetry.review.client_metrics import (
     Metric,
     Series,
 )
-from client_telemetry.review.comparison import (
+from client_telemetry.activity.comparison import (
     LEAST_BLOCKS,
     LEAST_MEMBERS,
     RATIO,
@@ -40,7 +39,8 @@ from client_telemetry.review.comparison import (
     compare,
     is_large,
 )
-from client_telemetry.review.samples import Sample, Values
+from client_telemetry.activity.samples import Sample, Values
+from client_telemetry.knowledge import apis, kip511
 from client_telemetry.review.tracks import Track
 from client_telemetry.review.windows import Windows
 from client_telemetry.tables.rows import MetricChangeRow

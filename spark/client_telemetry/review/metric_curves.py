@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from client_telemetry.activity.client_metrics import BY_NAME, COUNT, Instance, Metric, Series
+from client_telemetry.activity.samples import Sample, Values, means, rates
 from client_telemetry.knowledge import kip511
-from client_telemetry.review.client_metrics import BY_NAME, COUNT, Instance, Metric, Series
 from client_telemetry.review.metric_changes import (
     CLIENT,
     INSTANCE,
@@ -22,7 +23,6 @@ from client_telemetry.review.metric_changes import (
     track_samples,
 )
 from client_telemetry.review.phases import Upgrade
-from client_telemetry.review.samples import Sample, Values, means, rates
 from client_telemetry.review.tracks import Track
 
 SLOTS = 90

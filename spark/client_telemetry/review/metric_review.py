@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from client_telemetry.activity.client_metrics import Instance, Series
 from client_telemetry.review import metric_curves
-from client_telemetry.review.client_metrics import Instance, Series
 from client_telemetry.review.in_parts import Setting
 from client_telemetry.review.metric_changes import (
     OWNER,

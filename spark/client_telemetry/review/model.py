@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from client_telemetry.activity.records import FailedLogin
 from client_telemetry.review import outcome
-from client_telemetry.review.activity import FailedLogin
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import Upgrade
 from client_telemetry.review.prediction import AS_SAFE, NOT_TRIGGERED, UNEXPECTED, Prediction

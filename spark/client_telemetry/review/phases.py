@@ -13,12 +13,11 @@ checks every five minutes (leader.imbalance.check.interval.seconds) and moves le
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from math import inf
 from typing import NamedTuple
 
+from client_telemetry.activity.records import BrokerRun, FeatureLevels
 from client_telemetry.knowledge import releases
-from client_telemetry.review.activity import BrokerRun, FeatureLevels
 
 BEFORE, ROLLING, NOT_FINALIZED = "before", "rolling", "not_finalized"
 FINALIZED, ROLLED_BACK = "finalized", "rolled_back"
@@ -33,14 +32,6 @@ ELECTION_SECONDS = 30.0
 
 class NoSuchUpgrade(ValueError):
     """The brokers did not go from one release to the other; the message says what they did."""
-
-
-def clock(at: float) -> str:
-    """
-    >>> clock(3661.5)
-    '01:01:01'
-    """
-    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
 
 
 class Phase(NamedTuple):

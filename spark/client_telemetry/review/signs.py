@@ -12,10 +12,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from client_telemetry.activity.records import UnnamedRefusal, clock
 from client_telemetry.knowledge import apis, error_codes
 from client_telemetry.review import functions
-from client_telemetry.review.activity import UnnamedRefusal
-from client_telemetry.review.phases import Phase, clock
+from client_telemetry.review.phases import Phase
 from client_telemetry.review.regularity import Regularity, regularity
 from client_telemetry.review.tracks import Failures, Span, Track, last_before, within
 

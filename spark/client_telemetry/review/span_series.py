@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import from_dtype, types
 
-from client_telemetry.pipeline.columns import Vector
-from client_telemetry.raw.wire import compiled
+from client_telemetry.activity.samples import Values
+from client_telemetry.formats.raw.wire import compiled
 from client_telemetry.review.phases import Phase
 from client_telemetry.review.regularity import LEAST_REQUESTS, LEAST_TOLERANCE_SECONDS
-from client_telemetry.review.samples import Values
 from client_telemetry.review.tracks import SPANS_LOOKED_BACK
+from client_telemetry.workers.columns import Vector
 
 SPAN = np.dtype([("first", "f8"), ("last", "f8"), ("requests", "i8"), ("is_new", "i4")])
 """Times in seconds. `is_new`: whether it was on an upgraded broker."""

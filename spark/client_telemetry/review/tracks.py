@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from client_telemetry.activity.records import Activity
+from client_telemetry.activity.samples import Sample
 from client_telemetry.identity import broker_clients
 from client_telemetry.identity.client_families import family
 from client_telemetry.knowledge import apis, kip511, software
 from client_telemetry.review import functions
-from client_telemetry.review.activity import Activity
-from client_telemetry.review.samples import Sample
 
 SPANS_LOOKED_BACK = 64
 """Fewer spans than this overlap: those that began earlier have ended before."""

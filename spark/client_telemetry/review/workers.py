@@ -17,26 +17,27 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from client_telemetry import knowledge
+from client_telemetry.activity import event_files
+from client_telemetry.activity.event_files import Known, Uses
+from client_telemetry.activity.table_evidence import Gathering
+from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.identity.client_families import family
 from client_telemetry.knowledge import kip511
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
-from client_telemetry.pipeline.columns import Vector
-from client_telemetry.pipeline.pieces import PIECES, Pieces, by_part, moved, packed, read_pieces, unpacked
-from client_telemetry.raw.garbage_collection import collector_paused
-from client_telemetry.review import applications, event_files
-from client_telemetry.review.event_files import Known, Uses
+from client_telemetry.review import applications
 from client_telemetry.review.in_parts import Part, Setting, part
 from client_telemetry.review.metric_changes import Group
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.plain_clients import plain_clients
 from client_telemetry.review.prediction import Prediction, from_report
-from client_telemetry.review.table_evidence import Gathering
 from client_telemetry.review.tracks import Track
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
+from client_telemetry.workers.columns import Vector
+from client_telemetry.workers.pieces import PIECES, Pieces, by_part, moved, packed, read_pieces, unpacked
 
 READ_BY_A_TASK, EVENTS_OF_A_TASK = 500_000, 150_000
 FEWEST_TASKS = 2

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numba import njit
 
-from client_telemetry.raw.wire import compiled
+from client_telemetry.formats.raw.wire import compiled
 
 _NULL = np.iinfo(np.int32).min
 _MIX = np.uint64(0x9E3779B97F4A7C15)

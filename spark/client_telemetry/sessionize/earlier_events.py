@@ -14,9 +14,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
-from client_telemetry.pipeline.pieces import read_rows
 from client_telemetry.sessionize.look_back import midnight
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+from client_telemetry.workers.pieces import read_rows
 
 _IN_AN_OBJECT = dt.timedelta(hours=1)
 """An object of a day has no events later than this after the day's end (contract v1: objects are closed at the end of

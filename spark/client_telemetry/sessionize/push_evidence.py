@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from client_telemetry.knowledge import kip511
-from client_telemetry.pipeline.columns import distinct_lists, ranks
 from client_telemetry.sessionize.distinct_rows import (
     decode_dictionaries,
     distinct_rows,
@@ -29,6 +28,7 @@ from client_telemetry.sessionize.push_groups import (
 )
 from client_telemetry.sessionize.push_intervals import TRAITS, gap_ms, in_order, timings
 from client_telemetry.tables.client_sessions import CLOCK_OFF_MS
+from client_telemetry.workers.columns import distinct_lists, ranks
 
 _MAX_ADDRESSES = 16
 

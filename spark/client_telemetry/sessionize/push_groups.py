@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numba import from_dtype, types
 
+from client_telemetry.formats.raw.wire import compiled
 from client_telemetry.lake.files import PartitionFile, portions
-from client_telemetry.raw.wire import compiled
 from client_telemetry.sessionize.distinct_rows import decode_dictionaries, distinct_rows, integers
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 

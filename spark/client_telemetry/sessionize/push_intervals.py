@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, njit, types
 
-from client_telemetry.raw.wire import compiled
+from client_telemetry.formats.raw.wire import compiled
 from client_telemetry.sessionize.push_groups import LAST, PUSH, read_only
 from client_telemetry.tables.client_sessions import LARGEST_PUSH_INTERVAL_MS, MIN_GAP_MS
 

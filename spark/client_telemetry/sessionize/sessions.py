@@ -14,11 +14,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from client_telemetry.lake.files import PartitionFile, files_by_task
-from client_telemetry.pipeline.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
 from client_telemetry.sessionize.broker_incarnations import incarnations
 from client_telemetry.sessionize.look_back import first_day
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.rows import BrokerRow
+from client_telemetry.workers.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
 
 _PUSHES_AT_ONCE = 1_000_000
 

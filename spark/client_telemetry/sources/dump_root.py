@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyarrow import fs
 
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.sources.staged import Staging, upload
 from client_telemetry.sources.stored_file import files_below, paths_below
 

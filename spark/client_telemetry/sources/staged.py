@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from pyarrow import fs
 
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.formats.raw.file_system import file_system
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")

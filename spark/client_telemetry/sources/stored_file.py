@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from pyarrow import fs
 
-from client_telemetry.raw.file_system import UnusableLocation, without_userinfo
+from client_telemetry.formats.raw.file_system import UnusableLocation, without_userinfo
 
 _READ_BYTES = 4 * 2**20
 """Bytes of an object to read at once: each read is a request."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from client_telemetry.compatibility.output_file import whole_file, write_csv
+from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.subscriptions.instances import (
     NO_INSTANCE_ID,
     BadInstanceId,

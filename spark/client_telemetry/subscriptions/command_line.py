@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.compatibility.arguments import Arguments
-from client_telemetry.compatibility.progress import Progress
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import releases
 from client_telemetry.subscriptions import client_file, configured_file
 from client_telemetry.subscriptions.advice import instead

@@ -57,7 +57,7 @@ REVIEWED = {
         "poll.idle.ratio.avg",
     ),
 }
-"""What the review of an upgrade compares (review/client_metrics.py; a test keeps them in step), below
+"""What the review of an upgrade compares (activity/client_metrics.py; a test keeps them in step), below
 `org.apache.kafka.<kind>.`.
 """
 WORDS = (*TOPICS, UPGRADE_REVIEW)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from client_telemetry.tables.client_metrics import POINT
+from client_telemetry.tables.suite import RowRule, SliceRule, Suite
 from client_telemetry.tables.table import (
     DOUBLE,
     INT,
@@ -47,4 +48,31 @@ CLIENT_METRIC_HISTOGRAMS: "Table[ClientMetricHistogramRow]" = Table(
         Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
+)
+
+SUITE = Suite(
+    CLIENT_METRIC_HISTOGRAMS,
+    (
+        RowRule(
+            "kind_is_known",
+            "kind in ('histogram', 'exponential_histogram', 'summary')",
+            "critical",
+            "the point is of a known kind",
+        ),
+        RowRule("count_is_not_negative", "count >= 0", "critical", "a count is not negative"),
+        RowRule(
+            "buckets_fit_bounds",
+            "kind <> 'histogram' or size(bucket_counts) in (0, size(explicit_bounds) + 1)",
+            "warning",
+            "a histogram has one more bucket than bounds, or no buckets",
+        ),
+        SliceRule(
+            "rows_match_pushes",
+            "count(*) - {histogram_points}",
+            "critical",
+            "the number of points matches the pushes",
+            minimum=0,
+            maximum=0,
+        ),
+    ),
 )

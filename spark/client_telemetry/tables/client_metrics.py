@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from client_telemetry.tables.suite import RowRule, SliceRule, Suite
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -57,4 +58,34 @@ CLIENT_METRICS: "Table[ClientMetricRow]" = Table(
         Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
+)
+
+SUITE = Suite(
+    CLIENT_METRICS,
+    (
+        RowRule(
+            "kind_is_known", "kind in ('gauge', 'sum')", "critical", "a number point is of a gauge or a sum"
+        ),
+        RowRule(
+            "only_sums_accumulate",
+            "kind = 'sum' or (temporality is null and is_monotonic is null)",
+            "critical",
+            "only sums have temporality and monotonicity",
+        ),
+        RowRule("metric_has_a_name", "metric <> ''", "warning", "a metric has a name"),
+        RowRule(
+            "point_has_a_value",
+            "value is not null or value_int is not null",
+            "warning",
+            "a number point has a value",
+        ),
+        SliceRule(
+            "rows_match_pushes",
+            "count(*) - {number_points}",
+            "critical",
+            "the number of points matches the pushes",
+            minimum=0,
+            maximum=0,
+        ),
+    ),
 )

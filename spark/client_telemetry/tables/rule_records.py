@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from client_telemetry.tables.suite import RowRule, SliceRule, Suite
 from client_telemetry.tables.table import CLUSTER_ID, LONG, PROCESSING_TIME, STRING, TIMESTAMP, Column, Table
 
 if TYPE_CHECKING:
@@ -47,4 +48,30 @@ RULE_RECORDS: "Table[RuleRecordRow]" = Table(
     ),
     key=("cluster_id", "review_id", "rule_id"),
     partition=("cluster_id", "review_id"),
+)
+
+SUITE = Suite(
+    RULE_RECORDS,
+    (
+        RowRule(
+            "counts_are_not_negative",
+            "least(predicted, happened, did_not_happen, not_triggered, cannot_tell, missed) >= 0",
+            "critical",
+            "client counts are not negative",
+        ),
+        RowRule(
+            "every_client_is_counted_once",
+            "predicted = happened + did_not_happen + not_triggered + cannot_tell",
+            "critical",
+            "each client with a finding of the rule is in one of the four columns",
+        ),
+        SliceRule(
+            "rules_are_mostly_right",
+            "coalesce(sum(did_not_happen) / nullif(sum(happened + did_not_happen), 0), 0)",
+            "warning",
+            "at most 50 % of predictions did not come true: with more, the knowledge base or the records are wrong",
+            minimum=0,
+            maximum=0.5,
+        ),
+    ),
 )

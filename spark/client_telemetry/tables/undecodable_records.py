@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from client_telemetry.formats.raw.errors import vocabulary
+from client_telemetry.tables.suite import RowRule, SliceRule, Suite
 from client_telemetry.tables.table import BINARY, CLUSTER_ID, DT, INT, LONG, SOURCE, STRING, Column, Table
 
 if TYPE_CHECKING:
@@ -17,7 +19,10 @@ UNDECODABLE_RECORDS: "Table[UndecodableRecordRow]" = Table(
         *SOURCE,
         Column("stage", STRING, "Stage that could not read it: collect or decode", nullable=False),
         Column(
-            "error_class", STRING, "Reason, one of the classes in client_telemetry.raw.errors", nullable=False
+            "error_class",
+            STRING,
+            "Reason, one of the classes in client_telemetry.formats.raw.errors",
+            nullable=False,
         ),
         Column("message", STRING, "What is wrong and what to do", nullable=False),
         Column("bytes", BINARY, "The original bytes, at most the first 64 KiB", nullable=False),
@@ -28,4 +33,37 @@ UNDECODABLE_RECORDS: "Table[UndecodableRecordRow]" = Table(
         Column("client_instance_id", BINARY, "If known"),
     ),
     key=("source_object", "source_offset"),
+)
+
+_CLASSES = ", ".join(f"'{error.__name__}'" for error in vocabulary())
+
+SUITE = Suite(
+    UNDECODABLE_RECORDS,
+    (
+        RowRule(
+            "error_class_is_known", f"error_class in ({_CLASSES})", "critical", "the error class is known"
+        ),
+        RowRule("message_is_there", "message <> ''", "critical", "there is a message"),
+        RowRule(
+            "bytes_are_kept",
+            "octet_length(bytes) = least(bytes_total, 65536) or octet_length(bytes) = 65536",
+            "critical",
+            "the original bytes are kept, up to 64 KiB",
+        ),
+        SliceRule(
+            "rows_match_ledger",
+            "count(*) - {undecodable}",
+            "critical",
+            "the number of records matches the ledger",
+            minimum=0,
+            maximum=0,
+        ),
+        SliceRule(
+            "few_are_undecodable",
+            "count(*) / greatest({records}, 1)",
+            "warning",
+            "at most 0.1 % of records are undecodable",
+            maximum=0.001,
+        ),
+    ),
 )

@@ -1,7 +1,7 @@
 import time
 
-from client_telemetry.cli.elapsed import elapsed_said
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
+from client_telemetry.console.elapsed import elapsed_said
 
 
 def test_it_is_said_while_libraries_are_quiet_and_not_afterwards(tmp_path, capsys):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.cli import __main__ as command
-from client_telemetry.compatibility import progress
+from client_telemetry.console import progress
 
 CHECKOUT = Path(__file__).parents[3]
 CLIENTS = CHECKOUT / "docs" / "examples" / "clients.csv"

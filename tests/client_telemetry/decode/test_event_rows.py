@@ -1,6 +1,6 @@
 from client_telemetry.decode.event_rows import event_row
-from client_telemetry.raw.object_key import parse_object_key
-from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
+from client_telemetry.formats.raw.object_key import parse_object_key
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 
 KEY = parse_object_key("v1/dataset=connections/cluster=c/dt=2026-11-21/hour=12/broker=1/x.zst")

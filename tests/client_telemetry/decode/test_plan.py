@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 
 from client_telemetry.decode.plan import groups_by_task, groups_that_may_overlap
-from client_telemetry.raw.location import RawLocation
-from client_telemetry.raw.object_key import records_key
+from client_telemetry.formats.raw.location import RawLocation
+from client_telemetry.formats.raw.object_key import records_key
 from pyarrow import fs
 
 DAY = dt.date(2026, 3, 1)

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.decode import fast_decoder
-from client_telemetry.otlp import columns
-from client_telemetry.otlp.codecs import NOT_KNOWN
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
+from client_telemetry.formats.otlp import columns
+from client_telemetry.formats.otlp.codecs import NOT_KNOWN
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
 from benchmarks.fuzz import Fuzzer, decoded
-from tests.client_telemetry.otlp.crowded_payloads import CROWDED, gauges
-from tests.client_telemetry.otlp.decompression_bombs import BOMBS
+from tests.client_telemetry.formats.crowded_payloads import CROWDED, gauges
+from tests.client_telemetry.formats.decompression_bombs import BOMBS
 
 CHECKOUT = Path(__file__).parents[3]
 PAYLOADS = CHECKOUT / "tests" / "data" / "payloads"
@@ -246,7 +246,7 @@ def test_payloads_that_together_have_too_many_points_are_decoded_some_at_a_time(
 
 
 def test_a_worker_takes_less_than_400_mb_of_its_own_whatever_a_payload_holds():
-    program = "tests.client_telemetry.otlp.crowded_payloads"
+    program = "tests.client_telemetry.formats.crowded_payloads"
     printed = subprocess.run(
         [sys.executable, "-m", program], capture_output=True, text=True, check=True, cwd=CHECKOUT
     ).stdout

@@ -3,7 +3,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from client_telemetry.impact.stage import impact
+from client_telemetry.jobs.impact import impact
 from client_telemetry.pipeline.stage import BadArguments
 
 

@@ -24,10 +24,10 @@ from client_telemetry.impact.what_decides import Mechanisms
 from client_telemetry.knowledge import products
 from client_telemetry.knowledge.logins import THREE_ROUNDS
 from client_telemetry.lake.writer import TablePlace
-from client_telemetry.pipeline.columns import ALWAYS, NEVER
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+from client_telemetry.workers.columns import ALWAYS, NEVER
 from pyspark.sql import SparkSession
 
 from tests.client_telemetry.impact.test_client_evidence import files

@@ -3,13 +3,13 @@
 import shutil
 
 import pytest
+from client_telemetry.formats.raw.file_system import UnusableLocation
 from client_telemetry.lake import catalog, table_folders
 from client_telemetry.lake.catalog import NoSuchLake, open_catalog, spark_settings
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.lake.maintenance import RETENTION_DAYS, UnknownRetention, retention
-from client_telemetry.pipeline.all_tables import TABLES
-from client_telemetry.raw.file_system import UnusableLocation
+from client_telemetry.tables.all_tables import TABLES
 from client_telemetry.tables.brokers import BROKERS
 from pyiceberg.catalog.sql import SqlCatalog
 

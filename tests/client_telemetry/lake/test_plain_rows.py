@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 from client_telemetry.lake.plain_rows import plain_rows
-from client_telemetry.pipeline.all_tables import TABLES
+from client_telemetry.tables.all_tables import TABLES
 
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.timezone(dt.timedelta(hours=2)))
 ITEM = pa.struct([("name", pa.string()), ("counts", pa.list_(pa.int64())), ("at", pa.timestamp("us", "UTC"))])

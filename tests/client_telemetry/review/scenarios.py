@@ -4,8 +4,7 @@ with error 6, `x` refused. Three brokers are exchanged at 300, 340 and 380; feat
 import re
 from collections.abc import Iterator
 
-from client_telemetry.knowledge import apis
-from client_telemetry.review.activity import (
+from client_telemetry.activity.records import (
     Activity,
     BrokerRun,
     Client,
@@ -14,6 +13,7 @@ from client_telemetry.review.activity import (
     FeatureLevels,
     UnnamedRefusal,
 )
+from client_telemetry.knowledge import apis
 
 STOPS = {3: 300.0, 2: 340.0, 1: 380.0}
 DOWN = 8.0

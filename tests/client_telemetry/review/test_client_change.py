@@ -3,7 +3,7 @@ is accepted by 3.9.1 and refused by 4.0.1, and both accept v7."""
 
 import pytest
 import scenarios
-from client_telemetry.review.activity import Evidence
+from client_telemetry.activity.records import Evidence
 from client_telemetry.review.in_parts import review
 from client_telemetry.review.model import ReviewedClient
 

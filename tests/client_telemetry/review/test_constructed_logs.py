@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import scenarios
+from client_telemetry.activity.log_evidence import from_logs
 from client_telemetry.knowledge import apis
 from client_telemetry.review.in_parts import review
-from client_telemetry.review.log_evidence import from_logs
 from client_telemetry.sources.log_files import find_logs
 
 TABLE = Path(__file__).parents[2] / "data/review/outcomes.csv"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import scenarios
+from client_telemetry.activity.records import Activity, BrokerRun, Client, Evidence
 from client_telemetry.review import decision, outcome
-from client_telemetry.review.activity import Activity, BrokerRun, Client, Evidence
 from client_telemetry.review.in_parts import review
 from client_telemetry.review.judge_client import Knowledge, Surroundings, outcomes
 from client_telemetry.review.outcome import Outcome

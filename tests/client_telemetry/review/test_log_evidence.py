@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from client_telemetry.activity.log_evidence import from_logs
+from client_telemetry.activity.records import Evidence
 from client_telemetry.cli import review
 from client_telemetry.knowledge import served
-from client_telemetry.review.activity import Evidence
 from client_telemetry.review.in_parts import review as review_of
-from client_telemetry.review.log_evidence import from_logs
 from client_telemetry.sources.log_files import find_logs
 from test_constructed_logs import CASES, written
 

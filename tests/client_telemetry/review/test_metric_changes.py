@@ -4,12 +4,12 @@ import random
 
 import numpy as np
 import scenarios
-from client_telemetry.review.activity import Activity, Use
-from client_telemetry.review.client_metrics import ERRORS, SENT, SHARE, Instance, Point, Series, series
-from client_telemetry.review.comparison import Pair, accepted, compare
+from client_telemetry.activity.client_metrics import ERRORS, SENT, SHARE, Instance, Point, Series, series
+from client_telemetry.activity.comparison import Pair, accepted, compare
+from client_telemetry.activity.records import Activity, Use
+from client_telemetry.activity.samples import Sample
 from client_telemetry.review.metric_changes import FAILED, changes, of_track
 from client_telemetry.review.phases import upgrade_of
-from client_telemetry.review.samples import Sample
 from client_telemetry.review.tracks import tracks
 from client_telemetry.review.windows import DAY_SECONDS, Windows, windows
 

@@ -1,7 +1,7 @@
 """Phases of rolling upgrades, from broker incarnations."""
 
 import pytest
-from client_telemetry.review.activity import BrokerRun, FeatureLevels
+from client_telemetry.activity.records import BrokerRun, FeatureLevels
 from client_telemetry.review.phases import NoSuchUpgrade, Upgrade, upgrade_of, upgrades
 
 OLD, NEW, NEXT = "3.9.1", "4.0.0", "4.3.1"

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import scenarios
+from client_telemetry.activity.records import FailedLogin
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.reports.review.document import OUTCOME_COLUMNS, files
 from client_telemetry.reports.review.metrics import by_group, of_changed
@@ -18,7 +19,6 @@ from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import ROWS, owner_packs
 from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS
 from client_telemetry.review import decision, outcome, phases, prediction
-from client_telemetry.review.activity import FailedLogin
 from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.metric_review import NOTHING, metric_review
 

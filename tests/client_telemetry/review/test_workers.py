@@ -13,15 +13,18 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scenarios
+from client_telemetry.activity import event_files
+from client_telemetry.activity.comparison import Pair
+from client_telemetry.activity.event_files import CLIENT, Uses
+from client_telemetry.activity.records import Activity, Evidence
+from client_telemetry.activity.table_evidence import Gathering
 from client_telemetry.compatibility.own_knowledge import use_folder
+from client_telemetry.jobs import review_parts as written_parts
 from client_telemetry.knowledge import known_issues
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.reports.review.document import outcome_lines
-from client_telemetry.review import applications, event_files, in_parts, workers, written_parts
-from client_telemetry.review.activity import Activity, Evidence
-from client_telemetry.review.comparison import Pair
-from client_telemetry.review.event_files import CLIENT, Uses
+from client_telemetry.review import applications, in_parts, workers
 from client_telemetry.review.in_parts import Setting, assembled, part, review, setting
 from client_telemetry.review.metric_changes import CLIENT as CLIENT_SCOPE
 from client_telemetry.review.metric_changes import Compare, Group
@@ -30,7 +33,6 @@ from client_telemetry.review.model import Review, WindowWithoutData
 from client_telemetry.review.outcome_rows import RowsOf
 from client_telemetry.review.plain_clients import plain_clients
 from client_telemetry.review.prediction import Prediction, evidence_of, predict
-from client_telemetry.review.table_evidence import Gathering
 from client_telemetry.review.tracks import tracks
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS

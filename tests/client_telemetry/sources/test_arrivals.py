@@ -8,10 +8,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from client_telemetry.raw.envelopes import parse_connection_event
-from client_telemetry.raw.errors import UnreadableSource
-from client_telemetry.raw.object_key import parse_object_key
-from client_telemetry.raw.reader import RecordReader
+from client_telemetry.formats.raw.envelopes import parse_connection_event
+from client_telemetry.formats.raw.errors import UnreadableSource
+from client_telemetry.formats.raw.object_key import parse_object_key
+from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.sources import dump_root
 from client_telemetry.sources.adapter import Source, WrongCluster
 from client_telemetry.sources.arrivals import SETTLED, Arrivals, StillWritten

@@ -113,6 +113,6 @@ def test_each_goal_delivers_its_metrics_and_no_other_known_one(words: str, kind:
 
 
 def test_the_upgrade_review_gets_what_it_reads() -> None:
-    from client_telemetry.review.client_metrics import NAMES
+    from client_telemetry.activity.client_metrics import NAMES
 
     assert {f"{kind}.{name}" for kind, names in REVIEWED.items() for name in names} == NAMES

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import google_crc32c
 import zstandard
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush, ConnectionEvent
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush, ConnectionEvent
 
 INCARNATION = bytes(range(16))
 # MetricsData with one ResourceMetrics that is empty.

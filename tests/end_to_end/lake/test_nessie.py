@@ -1,8 +1,8 @@
 """Nessie's REST interface does not do what stages need: it is refused before a stage computes anything, with the reason."""
 
 import pytest
+from client_telemetry.formats.raw.file_system import forget_file_systems
 from client_telemetry.lake.catalog import NoSuchLake
-from client_telemetry.raw.file_system import forget_file_systems
 
 from tests.client_telemetry.lake.conftest import created
 

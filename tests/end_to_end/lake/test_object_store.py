@@ -13,8 +13,8 @@ import fsspec
 import pytest
 import yaml
 from client_telemetry.cli.lake_copy import main
+from client_telemetry.formats.raw.file_system import file_system, forget_file_systems
 from client_telemetry.lake.lake import Lake
-from client_telemetry.raw.file_system import file_system, forget_file_systems
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES

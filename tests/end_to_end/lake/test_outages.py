@@ -7,10 +7,10 @@ import traceback
 from collections.abc import Callable, Iterator
 
 import pytest
+from client_telemetry.formats.raw.file_system import forget_file_systems
 from client_telemetry.lake import catalog as catalogs
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.stage import FAILED, OK, Outcome, Stage, parser, run
-from client_telemetry.raw.file_system import forget_file_systems
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
 from pyspark.sql import functions as F  # noqa: N812

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from client_telemetry.formats.raw.file_system import forget_file_systems
 from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.files import all_of, partition_of, planned
 from client_telemetry.lake.lake import Lake
-from client_telemetry.raw.file_system import forget_file_systems
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS

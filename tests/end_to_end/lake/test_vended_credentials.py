@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
+from client_telemetry.formats.raw.file_system import file_system, forget_file_systems
 from client_telemetry.lake.lake import Lake
-from client_telemetry.raw.file_system import file_system, forget_file_systems
 from client_telemetry.tables.brokers import BROKERS
 
 from tests.client_telemetry.lake.conftest import DAY, check_consistent, created, left_over, row, staged

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from client_telemetry.formats.otlp.codecs import decompress
+from client_telemetry.formats.raw.envelopes import parse_client_push
+from client_telemetry.formats.raw.manifest import Manifest, parse_manifest
+from client_telemetry.formats.raw.object_key import parse_object_key
+from client_telemetry.formats.raw.reader import RecordReader
+from client_telemetry.jobs import main_of
 from client_telemetry.lake.lake import Lake
-from client_telemetry.otlp.codecs import decompress
-from client_telemetry.pipeline.stages import main_of
-from client_telemetry.raw.envelopes import parse_client_push
-from client_telemetry.raw.manifest import Manifest, parse_manifest
-from client_telemetry.raw.object_key import parse_object_key
-from client_telemetry.raw.reader import RecordReader
 from client_telemetry.tables.table import Table
 
 from .kafka_broker import CHECKOUT, JARS, KafkaBroker

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from client_telemetry.raw.manifest import Manifest
+from client_telemetry.formats.raw.manifest import Manifest
 
 from .kafka_broker import KafkaBroker, free_ports
 from .object_store import ACCESS_KEY, BUCKET, SECRET_KEY, ObjectStore

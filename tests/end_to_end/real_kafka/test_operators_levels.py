@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from client_telemetry.raw.envelopes import parse_connection_event
-from client_telemetry.raw.object_key import parse_object_key
+from client_telemetry.formats.raw.envelopes import parse_connection_event
+from client_telemetry.formats.raw.object_key import parse_object_key
 
 from .kafka_broker import KafkaBroker, free_ports
 from .play import LOOK_SECONDS, Play, records, wait_until

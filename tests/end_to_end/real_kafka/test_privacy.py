@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from client_telemetry.formats.raw.envelopes import parse_client_push, parse_connection_event
+from client_telemetry.formats.raw.object_key import parse_object_key
 from client_telemetry.identity.owners import first_match, load_owner_rules
-from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
-from client_telemetry.raw.object_key import parse_object_key
 
 from .kafka_broker import JARS, PLUGIN, KafkaBroker, free_ports, secured
 from .play import LOOK_SECONDS, Play, records, wait_until

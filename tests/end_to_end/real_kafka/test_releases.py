@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from client_telemetry.otlp.codecs import decompress
-from client_telemetry.raw.envelopes import parse_connection_event
-from client_telemetry.raw.object_key import parse_object_key
+from client_telemetry.formats.otlp.codecs import decompress
+from client_telemetry.formats.raw.envelopes import parse_connection_event
+from client_telemetry.formats.raw.object_key import parse_object_key
 
 from .kafka_broker import ClientCertificate, KafkaBroker, free_ports, mutual_tls, secured
 from .play import LOOK_SECONDS, Client, Play, records, wait_until

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from client_telemetry.raw.location import RawLocation
+from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.sources import dump_root
 from client_telemetry.sources.arrivals import Arrivals, StillWritten
 from client_telemetry.sources.conversion import Conversion, Source, convert_new

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from client_telemetry.raw.manifest import Manifest
+from client_telemetry.formats.raw.manifest import Manifest
 from client_telemetry.reports.fleet.client_metrics import Subscriptions
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS

@@ -10,7 +10,7 @@ the first run that does not end with its "code" (0 by default).
 import json
 import sys
 
-from client_telemetry.pipeline.stages import main_of
+from client_telemetry.jobs import main_of
 from pyspark import SparkContext
 
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from client_telemetry.jobs import main_of
 from client_telemetry.lake.lake import Lake
-from client_telemetry.pipeline.all_tables import TABLES
-from client_telemetry.pipeline.stages import main_of
+from client_telemetry.tables.all_tables import TABLES
 from client_telemetry.tables.table import Table
 
 from tests.end_to_end.lake.servers import CHECKOUT, free_port

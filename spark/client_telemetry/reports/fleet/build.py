@@ -74,7 +74,7 @@ def build_fleet_day(
 ) -> FleetDay:
     """The fleet of one day. Rows are as read from `clients`, `broker_hours`, `brokers` and `quality_results` (the last
     result of each expectation) of the day, times with their zone. `instances`: see client_metrics.py;
-    `asked_without_push`: see software.fleet_clients. `with_application_metrics`, `of_streams`: see applications.py. `refused_pushes`: see refused.py. `object_rows`: rows of `raw_objects` of the day. `never_pushed`: rows of publish/fleet_instances.given_instances. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
+    `asked_without_push`: see software.fleet_clients. `with_application_metrics`, `of_streams`: see applications.py. `refused_pushes`: see refused.py. `object_rows`: rows of `raw_objects` of the day. `never_pushed`: rows of fleet/instances.given_instances. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
     release = _oldest_release(broker_rows)
     clients = software.fleet_clients(client_rows, asked_without_push, release)
     seen = coverage(day, day, None, hour_rows, broker_rows)

@@ -10,10 +10,10 @@ from operator import itemgetter
 
 from markupsafe import Markup
 
+from client_telemetry.activity.client_metrics import BY_NAME
 from client_telemetry.knowledge import apis
 from client_telemetry.reports.client_strings import client_label, shortened
 from client_telemetry.reports.curves import MOST_LINES, Line, Mark, curve, small_multiples
-from client_telemetry.review.client_metrics import BY_NAME
 from client_telemetry.review.metric_curves import SHOWN, version_name
 
 SLOTS = 48

@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.expectations.findings import found
 from client_telemetry.knowledge import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
@@ -32,6 +31,7 @@ from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.spreadsheet import table_csv
+from client_telemetry.tables.quality_findings import found
 
 PAGE = "index.html"
 

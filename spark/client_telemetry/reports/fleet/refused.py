@@ -30,7 +30,7 @@ ERRORS = {
 
 
 def refused_pushes(rows: Iterable[Mapping[str, Any]]) -> tuple[RefusedPushes, ...]:
-    """Rows of publish/fleet_instances.refused_pushes."""
+    """Rows of fleet/instances.refused_pushes."""
     found = []
     for row in rows:
         name, consequence = ERRORS.get(row["error_code"], (f"error {row['error_code']}", _DELTAS))

@@ -80,8 +80,8 @@ def client_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[st
 
 
 def instance_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[str, Any]:
-    """A row of `client_sessions` with the labels of the instance (publish/fleet_instances.resource_labels); of one that got an
-    id and did not push, a row of publish/fleet_instances.given_instances with NEVER_PUSHED as `end_reason`."""
+    """A row of `client_sessions` with the labels of the instance (fleet/instances.resource_labels); of one that got an
+    id and did not push, a row of fleet/instances.given_instances with NEVER_PUSHED as `end_reason`."""
     return {
         **_identity(row),
         "client_instance_id": bytes(row["client_instance_id"]).hex(),

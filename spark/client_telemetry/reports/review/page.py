@@ -6,6 +6,7 @@ from functools import cache
 
 from jinja2 import Template
 
+from client_telemetry.activity.comparison import RATIO
 from client_telemetry.knowledge import apis, kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.curves import number
@@ -18,7 +19,6 @@ from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS, p
 from client_telemetry.reports.upgrade import changes
 from client_telemetry.reports.wording import period
 from client_telemetry.review import applications, outcome, prediction
-from client_telemetry.review.comparison import RATIO
 from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange
 from client_telemetry.review.metric_curves import MOST_GROUPS
 from client_telemetry.review.model import ReviewedClient

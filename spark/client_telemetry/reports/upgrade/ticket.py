@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlencode
 
-from client_telemetry.expectations.findings import failed_check
 from client_telemetry.knowledge import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
@@ -45,6 +44,7 @@ from client_telemetry.reports.upgrade.ticket_sections import (
     the_change_itself,
 )
 from client_telemetry.reports.wording import brokers, minute, number
+from client_telemetry.tables.quality_findings import failed_check
 
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
 UNJUDGED = ("Owner", "Application", "Software", "What is not known, and what would settle it", "Seen")

@@ -18,10 +18,10 @@ from typing import Any
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData, ResourceMetrics
 
-from client_telemetry.otlp.attributes import attribute_map
-from client_telemetry.otlp.points import IDENTITY_LABELS
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
-from client_telemetry.raw.writer import DumpWriter
+from client_telemetry.formats.otlp.attributes import attribute_map
+from client_telemetry.formats.otlp.points import IDENTITY_LABELS
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
+from client_telemetry.formats.raw.writer import DumpWriter
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import UNKNOWN_BROKER, LogFile, opened
 from client_telemetry.sources.otlp.files import Message, messages

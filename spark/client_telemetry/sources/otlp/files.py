@@ -22,7 +22,7 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES
+from client_telemetry.formats.raw.quarantine import MAX_EVIDENCE_BYTES
 from client_telemetry.sources.arrivals import Form, Opened
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import LogFile, opened, opened_objects

@@ -1,15 +1,15 @@
 """Pieces of which the compiled readers of log lines are made: words, numbers, hashes, times. Positions are addresses, as in
-raw/wire.py, and `0` as the next position means that the line is not what the reader takes.
+formats/raw/wire.py, and `0` as the next position means that the line is not what the reader takes.
 
-A line ends with a line feed, which is in no word, number or string, and PADDING bytes (raw/reader.py) follow the last one:
+A line ends with a line feed, which is in no word, number or string, and PADDING bytes (formats/raw/reader.py) follow the last one:
 so nothing looks for the end of the line. Where a loop could, it stops at the line feed.
 """
 
 import numpy as np
 from numba import njit
 
-from client_telemetry.raw.reader import PADDING
-from client_telemetry.raw.wire import byte_at, int64_at, same, uint64_at
+from client_telemetry.formats.raw.reader import PADDING
+from client_telemetry.formats.raw.wire import byte_at, int64_at, same, uint64_at
 from client_telemetry.sources.request_log.request_entry import READ_WHOLE
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)

@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
 from client_telemetry.knowledge import apis
 from client_telemetry.knowledge.error_codes import UNSUPPORTED_VERSION
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
 from client_telemetry.sources.request_log.answers import failure
 from client_telemetry.sources.request_log.broker_survey import addresses
 from client_telemetry.sources.request_log.login_rounds import mechanisms_by_number

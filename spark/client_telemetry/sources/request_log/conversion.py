@@ -18,10 +18,10 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import NamedTuple
 
-from client_telemetry.raw.garbage_collection import collector_paused
-from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES
-from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
-from client_telemetry.raw.writer import DumpWriter
+from client_telemetry.formats.raw.garbage_collection import collector_paused
+from client_telemetry.formats.raw.quarantine import MAX_EVIDENCE_BYTES
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
+from client_telemetry.formats.raw.writer import DumpWriter
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import UNKNOWN_BROKER, LogFile, line_blocks, lines, opened_text
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases

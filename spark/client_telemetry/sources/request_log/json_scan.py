@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from client_telemetry.raw.wire import byte_at, uint64_at
+from client_telemetry.formats.raw.wire import byte_at, uint64_at
 from client_telemetry.sources.request_log.byte_scan import (
     Words,
     behind_word,

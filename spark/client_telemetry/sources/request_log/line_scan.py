@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from client_telemetry.raw.reader import PADDING
-from client_telemetry.raw.wire import byte_at, compiled
+from client_telemetry.formats.raw.reader import PADDING
+from client_telemetry.formats.raw.wire import byte_at, compiled
 from client_telemetry.sources.request_log import json_scan, text_scan
 from client_telemetry.sources.request_log.byte_scan import Words, behind_word, line_feed_from, local_millis
 from client_telemetry.sources.request_log.json_scan import json_entry

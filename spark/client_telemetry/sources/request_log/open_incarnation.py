@@ -12,7 +12,7 @@ from typing import Any
 
 import zstandard
 
-from client_telemetry.raw.writer import Continued
+from client_telemetry.formats.raw.writer import Continued
 from client_telemetry.sources.dump_root import DumpRoot
 from client_telemetry.sources.request_log.broker_survey import Endpoint, SurveyedBroker
 from client_telemetry.sources.request_log.incarnations import (

@@ -7,8 +7,8 @@ that tells where a field ends stands once, so that there is one way to read it. 
 import numpy as np
 from numba import njit
 
+from client_telemetry.formats.raw.wire import byte_at, int64_at, same, uint64_at
 from client_telemetry.knowledge import apis
-from client_telemetry.raw.wire import byte_at, int64_at, same, uint64_at
 from client_telemetry.sources.request_log.byte_scan import (
     LINE_FEEDS,
     Words,

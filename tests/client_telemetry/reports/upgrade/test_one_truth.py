@@ -8,11 +8,11 @@ import json
 import re
 
 import pytest
-from client_telemetry.expectations.findings import failed_check
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.changes import needs_more
 from client_telemetry.reports.upgrade.sections import needs_work
+from client_telemetry.tables.quality_findings import failed_check
 
 from tests.client_telemetry.reports.conftest import texts
 

@@ -2,10 +2,10 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
-from client_telemetry.expectations.findings import failed_check
 from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.client_verdicts import client_verdicts
 from client_telemetry.reports.wording import period
+from client_telemetry.tables.quality_findings import failed_check
 
 
 def client(rows, findings=(), **changes):

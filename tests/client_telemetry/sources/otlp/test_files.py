@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from client_telemetry.otlp.reference import decode
-from client_telemetry.raw.envelopes import parse_client_push
-from client_telemetry.raw.errors import UnreadableSource
-from client_telemetry.raw.object_key import parse_object_key
-from client_telemetry.raw.reader import RecordReader
+from client_telemetry.formats.otlp.reference import decode
+from client_telemetry.formats.raw.envelopes import parse_client_push
+from client_telemetry.formats.raw.errors import UnreadableSource
+from client_telemetry.formats.raw.object_key import parse_object_key
+from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.sources.arrivals import SETTLED
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.conversion import Conversion, Source, convert_new

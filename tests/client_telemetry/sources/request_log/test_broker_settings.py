@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from client_telemetry.raw.manifest import parse_manifest
+from client_telemetry.formats.raw.manifest import parse_manifest
 from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases
 from client_telemetry.sources.request_log.broker_survey import survey

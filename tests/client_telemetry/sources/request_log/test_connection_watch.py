@@ -1,7 +1,7 @@
 import orjson
 import pytest
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.knowledge.logins import THREE_ROUNDS
-from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
 from client_telemetry.sources.request_log.log_line import LineReader
 from client_telemetry.sources.request_log.request_entry import parse_entry

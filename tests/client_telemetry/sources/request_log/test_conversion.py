@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from client_telemetry.formats.otlp.codecs import decompress
+from client_telemetry.formats.raw.envelopes import parse_client_push, parse_connection_event
+from client_telemetry.formats.raw.errors import UnreadableSource
+from client_telemetry.formats.raw.object_key import parse_object_key
+from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.knowledge import served
 from client_telemetry.knowledge.broker_guess import GUESSED, possible_releases
-from client_telemetry.otlp.codecs import decompress
-from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
-from client_telemetry.raw.errors import UnreadableSource
-from client_telemetry.raw.object_key import parse_object_key
-from client_telemetry.raw.reader import RecordReader
 from client_telemetry.sources.conversion import Source, convert_new
 from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log.broker_releases import (

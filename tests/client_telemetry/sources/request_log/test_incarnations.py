@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from client_telemetry.raw.envelopes import parse_connection_event
-from client_telemetry.raw.object_key import parse_object_key
-from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
-from client_telemetry.raw.reader import RecordReader
+from client_telemetry.formats.raw.envelopes import parse_connection_event
+from client_telemetry.formats.raw.object_key import parse_object_key
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
+from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases, release_to_leave
 from client_telemetry.sources.request_log.broker_survey import survey

@@ -4,7 +4,7 @@ import json
 from itertools import zip_longest
 
 import pytest
-from client_telemetry.review.log_evidence import MixedBrokers, from_logs
+from client_telemetry.activity.log_evidence import MixedBrokers, from_logs
 from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases
 from client_telemetry.sources.request_log.broker_survey import survey

@@ -1,0 +1,334 @@
+"""Evidence for the review from the lake's tables: connection_events and brokers.
+
+event_files.py reads from data files what connections did.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from math import inf
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.activity.client_metrics import NAMES, PREFIX, Instance, Point, Series, series
+from client_telemetry.activity.event_files import CLIENT, RUN, Uses, table_of
+from client_telemetry.activity.records import (
+    Activity,
+    BrokerRun,
+    Client,
+    Evidence,
+    FailedLogin,
+    FeatureLevels,
+    UnnamedRefusal,
+    Use,
+)
+from client_telemetry.knowledge import kip511
+from client_telemetry.tables.rows import BrokerRow
+from client_telemetry.workers.columns import Vector
+from client_telemetry.workers.pieces import PIECES, batches_of, unpacked
+
+SNAPSHOT_SECONDS = 300.0
+"""A broker writes what its open connections requested this often (contract, ConnectionEvent kind ACTIVE)."""
+SHORTEST_SLOT_SECONDS = 10
+SLOTS = 360
+"""The time is divided into about that many slots."""
+
+
+def failed_logins(events: DataFrame, slot_seconds: int) -> DataFrame:
+    """Failed logins by address, broker incarnation and slot."""
+    at = F.unix_micros("observed_at") / F.lit(1e6)
+    return (
+        events.where("kind = 'authentication_failed'")
+        .groupBy("client_address", *RUN, "sasl_mechanism", F.floor(at / slot_seconds).alias("slot"))
+        .agg(
+            F.max("failure_reason").alias("reason"),
+            F.min(at).alias("first"),
+            F.max(at).alias("last"),
+            F.sum(F.coalesce("connections", F.lit(1))).alias("connections"),
+        )
+    )
+
+
+def metric_points(pushes: DataFrame, metrics: DataFrame) -> DataFrame:
+    """Points of the metrics that the review compares, with the instance that pushed them."""
+    key = ("cluster_id", "broker_id", "broker_incarnation", "sequence")
+    names = [PREFIX + name for name in sorted(NAMES)]
+    seconds = {
+        name: (F.unix_micros(name) / F.lit(1e6)).alias(name) for name in ("received_at", "start_time", "time")
+    }
+    points = metrics.where(F.col("metric").isin(names) & F.col("client_instance_id").isNotNull()).select(
+        *key,
+        "client_instance_id",
+        "metric",
+        "temporality",
+        F.to_json("attributes").alias("attributes"),
+        *seconds.values(),
+        F.coalesce("value", F.col("value_int").cast("double")).alias("value"),
+    )
+    who = pushes.select(*key, "client_id", "principal", "client_software_name", "client_software_version")
+    return points.where("value is not null").join(who, [*key], "inner")
+
+
+def instance_points(rows: Iterable[Mapping[str, Any]]) -> dict[Instance, list[Point]]:
+    """From rows of `metric_points`. A client keeps its instance id for its whole session, so the names of its first
+    push apply.
+    """
+    by_instance: dict[bytes, tuple[Instance, list[Point]]] = {}
+    for row in rows:
+        instance_id = bytes(row["client_instance_id"])
+        own = by_instance.get(instance_id)
+        if own is None:
+            instance = Instance(
+                instance_id,
+                row["client_id"],
+                row["principal"] or "",
+                kip511.registered(row["client_software_name"]),
+                row["client_software_version"] or "",
+            )
+            own = by_instance[instance_id] = instance, []
+        own[1].append(
+            Point(
+                row["metric"].removeprefix(PREFIX),
+                row["attributes"] or "",
+                row["temporality"],
+                row["received_at"],
+                row["start_time"],
+                row["time"],
+                row["value"],
+            )
+        )
+    return dict(by_instance.values())
+
+
+def pushed_series(pushes: DataFrame, metrics: DataFrame) -> list[Series]:
+    """The metric series that instances pushed, read by Spark's workers."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = (row for batch in batches for row in batch.to_pylist())
+        yield from batches_of(iter([(0, series(instance_points(rows)))]))
+
+    points = metric_points(pushes, metrics).repartition(F.col("client_instance_id"))
+    pieces = unpacked(points.mapInArrow(work, PIECES).select("piece").toArrow().to_batches())
+    all_series = [
+        instance_series for piece in cast(Iterator[list[Series]], pieces) for instance_series in piece
+    ]
+    return sorted(all_series, key=lambda instance_series: str(instance_series.instance))
+
+
+def broker_runs(brokers: Iterable[BrokerRow], until: float) -> list[BrokerRun]:
+    """From rows of `brokers` of one or several days. `until`: when the records end."""
+    runs: dict[tuple[int, str], BrokerRun] = {}
+    for row in brokers:
+        key = row["broker_id"], _incarnation(row)
+        started = _seconds(row["started_at"]) or _seconds(row["last_evidence_at"])
+        if started is None:
+            continue
+        last = _seconds(row["last_evidence_at"]) or started
+        before = runs.get(key)
+        runs[key] = BrokerRun(
+            *key,
+            tuple(row["releases"] or ()),
+            min(started, before.started) if before else started,
+            max(last, before.until) if before else last,
+        )
+    # A broker without a next run is still running.
+    newest = {run.broker_id: run for run in sorted(runs.values(), key=lambda run: run.started)}
+    return sorted(
+        (
+            run._replace(is_running=newest[run.broker_id] is run and run.until >= until - 600)
+            for run in runs.values()
+        ),
+        key=lambda run: (run.started, run.broker_id),
+    )
+
+
+def feature_levels(brokers: Iterable[BrokerRow], runs: Sequence[BrokerRun]) -> list[FeatureLevels]:
+    """By incarnation. Rows of older days have only their final levels: those count from the end of the run."""
+    until = {run.incarnation: run.until for run in runs}
+    all_levels = []
+    for row in brokers:
+        incarnation = _incarnation(row)
+        if levels := row.get("feature_levels"):
+            all_levels += [
+                FeatureLevels(entry["at"].timestamp(), dict(entry["levels"]), incarnation) for entry in levels
+            ]
+        elif row["finalized_features"] and incarnation in until:
+            all_levels.append(FeatureLevels(until[incarnation], dict(row["finalized_features"]), incarnation))
+    return all_levels
+
+
+def evidence(
+    cluster_id: str,
+    use_rows: pa.Table,
+    login_rows: Iterable[Mapping[str, Any]],
+    brokers: Sequence[BrokerRow],
+    slot_seconds: int,
+) -> Evidence:
+    """From rows as returned by event_files.table_of, of `failed_logins` and of `brokers`."""
+    gathered = Gathering(slot_seconds)
+    names_nobody = _names_nobody(use_rows)
+    gathered.add_uses(use_rows.filter(pc.invert(names_nobody)))
+    result = without_clients(
+        cluster_id,
+        use_rows.filter(names_nobody).to_pylist(),
+        login_rows,
+        brokers,
+        slot_seconds,
+        last=pc.max(use_rows["last"]).as_py() or 0.0,
+    )
+    result.activities = gathered.activities()
+    return result
+
+
+def _names_nobody(uses: pa.Table) -> pa.ChunkedArray:
+    no_principal = pc.equal(pc.fill_null(uses["principal"], ""), "")
+    return pc.and_(pc.and_(pc.is_null(uses["client_id"]), no_principal), pc.greater(uses["rejected"], 0))
+
+
+def without_clients(
+    cluster_id: str,
+    refusal_rows: Iterable[Mapping[str, Any]],
+    login_rows: Iterable[Mapping[str, Any]],
+    brokers: Sequence[BrokerRow],
+    slot_seconds: int,
+    *,
+    last: float,
+    first: float | None = None,
+    snapshots: Mapping[str, float] | None = None,
+) -> Evidence:
+    """Evidence without activities. `refusal_rows`: refusals without a known client, as returned by
+    event_files.table_of. `first`, `last`: when activities begin and the last request was made. `snapshots`: broker
+    incarnation to the time of its latest snapshot; None = requests are known to the end.
+    """
+    unnamed = [
+        UnnamedRefusal(
+            row["client_address"] or "",
+            row["broker_id"],
+            _incarnation(row),
+            row["api_key"],
+            row["version"],
+            row["first"],
+            row["last"],
+            row["rejected"],
+        )
+        for row in refusal_rows
+    ]
+    logins = [
+        FailedLogin(
+            row["client_address"] or "",
+            row["broker_id"],
+            _incarnation(row),
+            row["sasl_mechanism"],
+            row["reason"] or "",
+            row["first"],
+            row["last"],
+            row["connections"],
+        )
+        for row in login_rows
+    ]
+    runs = broker_runs(brokers, last)
+    return Evidence(
+        cluster_id,
+        runs,
+        feature_levels(brokers, runs),
+        [],
+        unnamed,
+        logins,
+        float(slot_seconds),
+        has_failed_logins=bool(logins) or any(row.get("failed_logins") is not None for row in brokers),
+        data_from=first,
+        requests_until=inf if snapshots is None else _requests_until(runs, snapshots),
+    )
+
+
+def _requests_until(runs: Sequence[BrokerRun], snapshots: Mapping[str, float]) -> float:
+    """Until when the requests of all running brokers are known. A broker whose connections asked nothing has no
+    snapshot.
+    """
+    return min(
+        (
+            max(run.until - SNAPSHOT_SECONDS, snapshots.get(run.incarnation, run.started))
+            for run in runs
+            if run.is_running
+        ),
+        default=inf,
+    )
+
+
+class Gathering:
+    """Collects activities from what clients did (event_files.py), in any order and in any number of batches."""
+
+    def __init__(self, slot_seconds: float) -> None:
+        self._slot_seconds = float(slot_seconds)
+        self._activities: dict[tuple[Client, str, int], Activity] = {}
+        self._opened: dict[tuple[Client, str, int], int] = {}
+        self._clients: dict[tuple[str | None, ...], Client] = {}
+        self._groups: dict[Client, set[str]] = {}
+
+    def add(self, uses: Uses, is_wanted: Vector) -> None:
+        """`is_wanted`: bool[clients]."""
+        self.add_uses(table_of(uses.clients, uses.runs, uses.used[is_wanted[uses.used["client"]]]))
+        clients = list(self._named(uses.clients))
+        runs = uses.runs["broker_incarnation"].to_pylist()
+        for client, group in zip(*(uses.groups[n].to_pylist() for n in ("client", "group_id")), strict=True):
+            self._groups.setdefault(clients[client], set()).add(group)
+        for row in uses.opened[is_wanted[uses.opened["client"]]].tolist():
+            key = clients[row[0]], runs[row[1]], row[2]
+            self._opened[key] = self._opened.get(key, 0) + row[3]
+
+    def add_uses(self, rows: pa.Table) -> None:
+        """Rows as returned by event_files.table_of."""
+        names = ("api_key", "version", "requests", "rejected", "first", "last")
+        of_uses = zip(*(rows[name].to_pylist() for name in names), strict=True)
+        keys = zip(*(rows[name].to_pylist() for name in (*RUN, "slot")), strict=True)
+        activities = self._activities
+        for client, (broker, run, slot), (api_key, version, requests, rejected, first, last) in zip(
+            self._named(rows), keys, of_uses, strict=True
+        ):
+            key = client, run, slot
+            activity = activities.get(key)
+            if activity is None:
+                begin = slot * self._slot_seconds
+                activity = activities[key] = Activity(client, broker, run, begin, begin + self._slot_seconds)
+            use = activity.uses[api_key, version] = Use(requests, 0, rejected)
+            if requests:
+                use.first, use.last = first, last
+            if rejected:
+                use.failed_first, use.failed_last = first, last
+
+    def activities(self) -> list[Activity]:
+        """A connection without requests in the slot of its opening does not show that a client was active."""
+        for key, opened in self._opened.items():
+            activity = self._activities.get(key)
+            if activity is not None:
+                activity.opened = opened
+        for (client, _, _), activity in self._activities.items():
+            activity.groups.update(self._groups.get(client, ()))
+        return list(self._activities.values())
+
+    def _named(self, rows: pa.Table) -> Iterator[Client]:
+        clients = self._clients
+        for key in zip(*(rows[name].to_pylist() for name in CLIENT), strict=True):
+            client = clients.get(key)
+            if client is None:
+                client_id, principal, address, name, version, protocol = key
+                client = clients[key] = Client(
+                    client_id,
+                    principal or "",
+                    address or "",
+                    kip511.registered(name),
+                    version or "",
+                    protocol or "",
+                )
+            yield client
+
+
+def _incarnation(row: Mapping[str, Any]) -> str:
+    return str(row["broker_incarnation"])
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()

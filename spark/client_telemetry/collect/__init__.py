@@ -1,1 +1,0 @@
-"""What arrived in the raw location, and what is missing."""

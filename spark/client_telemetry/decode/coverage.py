@@ -1,0 +1,462 @@
+"""What arrived and what is missing: from raw objects and manifests to rows of raw_objects, broker_hours and brokers.
+
+Missing manifests, gaps in the sequence and drops are facts of coverage, never errors. No I/O here.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from client_telemetry.formats.raw.errors import BadManifest
+from client_telemetry.formats.raw.location import Arrived
+from client_telemetry.formats.raw.manifest import Manifest, ManifestFile, Reconciliation
+from client_telemetry.formats.raw.object_key import ObjectKey
+from client_telemetry.knowledge import broker_guess
+from client_telemetry.tables.rows import (
+    BrokerHourRow,
+    BrokerRow,
+    ConnectionsCountedRecord,
+    RawObjectRow,
+    RequestsCountedRecord,
+)
+
+HOURS = range(24)
+PUSHES, EVENTS = "client_pushes", "connections"
+
+
+@dataclass(frozen=True)
+class ManifestRead:
+    """A manifest, or why it cannot be read."""
+
+    key: ObjectKey
+    manifest: Manifest | None
+    error: BadManifest | None = None
+
+
+class Decoded(Protocol):
+    """The result of decoding one object (decode/decoded_object.py)."""
+
+    status: str
+    error: str | None
+    sha256: str
+    rows: int
+    duplicates: int
+    undecodable: int
+    points: int
+    other_day: bool
+
+    @property
+    def records(self) -> int: ...
+
+
+def ledger(
+    arrived: Iterable[Arrived],
+    manifests: Sequence[ManifestRead],
+    before: Mapping[str, RawObjectRow],
+    now: dt.datetime,
+) -> list[RawObjectRow]:
+    """Rows of raw_objects. `before`: the rows so far, by object key; an object that has not changed since it was
+    decoded keeps the results.
+    """
+    listed = {
+        file.key: file for read in manifests if read.manifest is not None for file in read.manifest.files
+    }
+    reported_hours = {
+        (read.key.broker_id, read.manifest.incarnation, read.key.hour)
+        for read in manifests
+        if read.manifest is not None
+    }
+    errors = {str(read.key): read.error for read in manifests}
+    rows = []
+    for arrival in arrived:
+        key = arrival.key
+        old = before.get(str(key))
+        row = _arrived_row(arrival, old["collected_at"] if old else now)
+        if key.dataset == "manifests":
+            error = errors[str(key)]
+            row |= {"status": "unreadable" if error else "decoded", "error": error.message if error else None}
+            row["flags"] = ["name_not_by_contract"] if key.incarnation is None else []
+        else:
+            file = listed.get(key.key)
+            row["sha256"] = file.sha256 if file else None
+            row["flags"] = _flags(key, arrival, file, reported_hours)
+            if old and old["status"] != "too_late" and _same(old, row):
+                row |= {
+                    "status": old["status"],
+                    "error": old["error"],
+                    "records": old["records"],
+                    "rows": old["rows"],
+                    "duplicates": old["duplicates"],
+                    "undecodable": old["undecodable"],
+                    "points": old["points"],
+                }
+                row["flags"] = sorted({*row["flags"], *(f for f in old["flags"] if f in _FLAGS_OF_DECODE)})
+        rows.append(row)
+    return rows
+
+
+def is_known(arrived: Sequence[Arrived], before: Mapping[str, RawObjectRow]) -> bool:
+    """Whether the ledger has exactly the day's objects as they are now, all of them read to the end."""
+    return len(arrived) == len(before) and all(
+        (row := before.get(str(arrival.key))) is not None
+        and row["status"] not in ("new", "too_late")
+        and (row["bytes"], row["modified_at"]) == (arrival.bytes, arrival.modified_at)
+        for arrival in arrived
+    )
+
+
+def unread(arrived: Iterable[Arrived], now: dt.datetime) -> list[RawObjectRow]:
+    """Rows of raw_objects for objects that were only listed: not even their manifests were read."""
+    return [_arrived_row(arrival, now) for arrival in arrived]
+
+
+def _arrived_row(arrival: Arrived, collected_at: dt.datetime | None) -> RawObjectRow:
+    key = arrival.key
+    return {
+        "cluster_id": key.cluster_id,
+        "dt": key.dt,
+        "object_key": str(key),
+        "dataset": key.dataset,
+        "hour": key.hour,
+        "broker_id": key.broker_id,
+        "broker_incarnation": key.incarnation,
+        "first_sequence": key.first_sequence,
+        "last_sequence": key.last_sequence,
+        "bytes": arrival.bytes,
+        "modified_at": arrival.modified_at,
+        "sha256": None,
+        "status": "new",
+        "error": None,
+        "records": None,
+        "rows": None,
+        "duplicates": None,
+        "undecodable": None,
+        "points": None,
+        "flags": [],
+        "collected_at": collected_at,
+    }
+
+
+_FLAGS_OF_DECODE = ("digest_mismatch", "record_count_mismatch", "other_day")
+
+
+def _same(old: RawObjectRow, new: RawObjectRow) -> bool:
+    return all(old[name] == new[name] for name in ("bytes", "modified_at", "sha256"))
+
+
+def _flags(
+    key: ObjectKey, arrival: Arrived, file: ManifestFile | None, reported_hours: set[Any]
+) -> list[str]:
+    flags = []
+    if key.incarnation is None:
+        flags.append("name_not_by_contract")
+    if file is None:
+        is_reported = (key.broker_id, key.incarnation, key.hour) in reported_hours
+        flags.append("not_in_manifest" if is_reported else "no_manifest")
+    elif file.bytes != arrival.bytes:
+        flags.append("size_mismatch")
+    return sorted(flags)
+
+
+def with_decoded(row: RawObjectRow, decoded: Decoded, stated_records: int | None) -> RawObjectRow:
+    """A row of raw_objects after decoding."""
+    flags = {flag for flag in row["flags"] if flag not in _FLAGS_OF_DECODE}
+    if row["sha256"] is not None and decoded.sha256 != row["sha256"]:
+        flags.add("digest_mismatch")
+    if stated_records is not None and decoded.records != stated_records:
+        flags.add("record_count_mismatch")
+    if decoded.other_day:
+        flags.add("other_day")
+    return row | {
+        "status": decoded.status,
+        "error": decoded.error,
+        "records": decoded.records,
+        "rows": decoded.rows,
+        "duplicates": decoded.duplicates,
+        "undecodable": decoded.undecodable,
+        "points": decoded.points,
+        "flags": sorted(flags),
+    }
+
+
+def broker_hours(
+    objects: Sequence[RawObjectRow], manifests: Sequence[ManifestRead], day: dt.date
+) -> list[BrokerHourRow]:
+    """Rows of broker_hours: 24 for each broker that appears in an object or manifest of the day.
+
+    `objects`: the day's rows of raw_objects.
+    """
+    cluster_ids = {row["cluster_id"] for row in objects}
+    brokers = sorted({row["broker_id"] for row in objects})
+    gaps = _gap_hours(objects)
+    there = {_from_v1(row["object_key"]) for row in objects}
+    objects_of: dict[tuple[int, int], list[RawObjectRow]] = {}
+    for row in objects:
+        objects_of.setdefault((row["broker_id"], row["hour"]), []).append(row)
+    reads_of: dict[tuple[int, int], list[ManifestRead]] = {}
+    for read in manifests:
+        reads_of.setdefault((read.key.broker_id, read.key.hour), []).append(read)
+    rows: list[BrokerHourRow] = []
+    for broker_id in brokers:
+        for hour in HOURS:
+            data = [r for r in objects_of.get((broker_id, hour), ()) if r["dataset"] != "manifests"]
+            reads = reads_of.get((broker_id, hour), [])
+            good = [m.manifest for m in reads if m.manifest is not None]
+            connections_missed, requests_missed = _missed(good)
+            hour_row: BrokerHourRow = {
+                "cluster_id": min(cluster_ids),
+                "dt": day,
+                "broker_id": broker_id,
+                "hour": hour,
+                "incarnations": sorted({m.incarnation for m in good}),
+                "objects": len(data),
+                "dropped": _sum_by_reason(good),
+                "requests_counted": _requests(good),
+                "connections_counted": _connections(good),
+                "registry_mode": next((m.registry.mode for m in good if m.registry), None),
+                "registry_windows": _windows(good),
+                "connections_missed": connections_missed,
+                "requests_missed": requests_missed,
+                "pushes_expected": _expected(good, PUSHES),
+                "pushes_read": _read(data, PUSHES),
+                "connection_events_expected": _expected(good, EVENTS),
+                "connection_events_read": _read(data, EVENTS),
+                "completeness": ["complete"],
+            }
+            addresses = set()
+            if not good:
+                addresses.add("no_manifest")
+            if len(good) < len(reads):
+                addresses.add("bad_manifest")
+            if any(f.key not in there for m in good for f in m.files):
+                addresses.add("missing_objects")
+            if (broker_id, hour) in gaps:
+                addresses.add("sequence_gap")
+            if any(hour_row["dropped"].values()):
+                addresses.add("dropped_records")
+            if _less(hour_row["pushes_read"], hour_row["pushes_expected"]) or _less(
+                hour_row["connection_events_read"], hour_row["connection_events_expected"]
+            ):
+                addresses.add("unread_records")
+            if any(m.registry is None or m.registry.mode != "continuous" for m in good):
+                addresses.add("registry_not_watching")
+            if any(_is_registry_incomplete(m.reconciliation) for m in good):
+                addresses.add("registry_incomplete")
+            if addresses:
+                hour_row["completeness"] = sorted(addresses)
+            rows.append(hour_row)
+    return rows
+
+
+def _expected(manifests: Sequence[Manifest], dataset: str) -> int | None:
+    """Number of records according to the manifests; None without a manifest."""
+    files = [file for manifest in manifests for file in manifest.files if file.dataset == dataset]
+    return sum(file.records for file in files) if manifests else None
+
+
+def _read(objects: Iterable[RawObjectRow], dataset: str) -> int | None:
+    """Number of records read; None if an object is not decoded yet."""
+    counts = [row["records"] for row in objects if row["dataset"] == dataset]
+    return None if None in counts else sum(filter(None, counts))
+
+
+def _windows(manifests: Iterable[Manifest]) -> list[str] | None:
+    """The watched parts of the hour, as `from-to`; None if every manifest was continuous, or none says."""
+    sampled = [m.registry for m in manifests if m.registry and m.registry.mode != "continuous"]
+    return sorted({"-".join(window) for r in sampled for window in r.windows}) if sampled else None
+
+
+REQUESTS_ON_THEIR_WAY = 16
+"""Requests that a broker may have counted but not logged yet when the plugin looks: one per network thread."""
+
+
+def _missed(manifests: Iterable[Manifest]) -> tuple[int | None, int | None]:
+    """Connections and requests that the brokers counted but their registries do not have; None if no manifest compares
+    the two.
+    """
+    figures = [m.reconciliation for m in manifests if m.reconciliation]
+    connections = [_difference(r.connections_by_gauge, r.connections_in_registry) for r in figures]
+    requests = [_difference(r.requests_by_counter, r.requests_in_registry) for r in figures]
+    return _sum(connections), _sum(requests)
+
+
+def _is_registry_incomplete(figures: Reconciliation | None) -> bool:
+    if figures is None:
+        return False
+    connections = _difference(figures.connections_by_gauge, figures.connections_in_registry) or 0
+    requests = _difference(figures.requests_by_counter, figures.requests_in_registry) or 0
+    return connections > 0 or requests > REQUESTS_ON_THEIR_WAY + (figures.requests_by_counter or 0) // 1000
+
+
+def _difference(by_broker: int | None, in_registry: int | None) -> int | None:
+    return None if by_broker is None or in_registry is None else max(0, by_broker - in_registry)
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if numbers else None
+
+
+def _less(records_read: int | None, expected: int | None) -> bool:
+    return records_read is not None and expected is not None and records_read < expected
+
+
+def _from_v1(object_key: str) -> str:
+    return object_key[object_key.index("v1/dataset=") :]
+
+
+def _sum_by_reason(manifests: Iterable[Manifest]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for manifest in manifests:
+        for reason, count in manifest.dropped.items():
+            total[reason] = total.get(reason, 0) + count
+    return dict(sorted(total.items()))
+
+
+def _requests(manifests: Sequence[Manifest]) -> list[RequestsCountedRecord] | None:
+    """Sums over the incarnations of the hour; None if one of them does not report any."""
+    if not manifests or any(manifest.requests is None for manifest in manifests):
+        return None
+    total: dict[tuple[int, int], int] = {}
+    for api_key, version, count in (
+        requests for manifest in manifests for requests in manifest.requests or ()
+    ):
+        total[api_key, version] = total.get((api_key, version), 0) + count
+    return [{"api_key": k, "version": v, "requests": count} for (k, v), count in sorted(total.items())]
+
+
+def _connections(manifests: Sequence[Manifest]) -> list[ConnectionsCountedRecord] | None:
+    """Sums over the listeners of the hour's last incarnation that reports them; None if none does."""
+    reported = [manifest.connections for manifest in manifests if manifest.connections is not None]
+    if not reported:
+        return None
+    total: dict[tuple[str, str], int] = {}
+    for listener in reported[-1]:
+        software = listener.client_software_name, listener.client_software_version
+        total[software] = total.get(software, 0) + listener.count
+    return [
+        {"software_name": name, "software_version": version, "connections": count}
+        for (name, version), count in sorted(total.items())
+        if count
+    ]
+
+
+def _gap_hours(objects: Sequence[RawObjectRow]) -> set[tuple[int, int]]:
+    """(broker, hour) of each object preceded by a gap in the sequences of the file names. Earlier days are not
+    considered: the first object of an incarnation and dataset follows no gap.
+    """
+    by_incarnation: dict[tuple[str, int, str | None], list[tuple[int, int, int]]] = {}
+    for row in objects:
+        first = row["first_sequence"]
+        if first is not None and (last := row["last_sequence"]) is not None:
+            incarnation = row["dataset"], row["broker_id"], row["broker_incarnation"]
+            by_incarnation.setdefault(incarnation, []).append((first, last, row["hour"]))
+    gaps = set()
+    for (_, broker_id, _), ranges in by_incarnation.items():
+        reach = None
+        for first, last, hour in sorted(ranges, key=lambda named: named[0]):
+            if reach is not None and first > reach + 1:
+                gaps.add((broker_id, hour))
+            reach = last if reach is None else max(reach, last)
+    return gaps
+
+
+def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[BrokerRow]:
+    """Rows of brokers: one per incarnation in the day's manifests. The last hour's manifest wins; what it does not
+    report comes from earlier hours. Failed logins are summed.
+    """
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    levels: dict[tuple[int, str], list[tuple[dt.datetime, dict[str, int]]]] = {}
+    for read in sorted(manifests, key=lambda r: (r.key.hour, str(r.key))):
+        manifest = read.manifest
+        if manifest is None:
+            continue
+        levels.setdefault((manifest.broker_id, manifest.incarnation), []).extend(_feature_levels(manifest))
+        moments = [*(f.max_time for f in manifest.files), manifest.alive_at]
+        last = max((at for at in moments if at), default=None)
+        reported = {
+            "software_name": manifest.broker_software_name,
+            "software_version": manifest.broker_software_version,
+            "started_at": manifest.broker_started_at,
+            "last_evidence_at": last,
+            "api_versions": _structs(manifest.api_versions, "api_key", "min_version", "max_version"),
+            "finalized_features": manifest.finalized_features,
+            "listeners": None
+            if manifest.listeners is None
+            else [
+                {
+                    "name": x.name,
+                    "security_protocol": x.security_protocol,
+                    "sasl_mechanisms": sorted(x.sasl_mechanisms),
+                }
+                for x in manifest.listeners
+            ],
+            "subscriptions": None
+            if manifest.subscriptions is None
+            else [
+                {
+                    "name": x.name,
+                    "interval_ms": x.interval_ms,
+                    "metrics": sorted(x.metrics),
+                    "match": dict(x.match),
+                }
+                for x in manifest.subscriptions
+            ],
+            "scram_users": None
+            if manifest.scram_users is None
+            else [
+                {"principal": x.principal, "mechanisms": sorted(x.mechanisms)} for x in manifest.scram_users
+            ],
+            "failed_logins": manifest.failed_logins,
+            "settings": manifest.settings,
+        }
+        row = rows.setdefault(
+            (manifest.broker_id, manifest.incarnation),
+            {
+                "cluster_id": manifest.cluster_id,
+                "dt": day,
+                "broker_id": manifest.broker_id,
+                "broker_incarnation": manifest.incarnation,
+                **dict.fromkeys(reported),
+            },
+        )
+        if reported["failed_logins"] is not None and row["failed_logins"] is not None:
+            reported["failed_logins"] += row["failed_logins"]
+        row |= {name: value for name, value in reported.items() if value is not None}
+    return [cast(BrokerRow, row | _changes(levels[key]) | _releases(row)) for key, row in rows.items()]
+
+
+def _feature_levels(manifest: Manifest) -> list[tuple[dt.datetime, dict[str, int]]]:
+    """Levels with the earliest time at which they were certainly in force."""
+    if manifest.feature_levels:
+        return [(levels.since, levels.levels) for levels in manifest.feature_levels]
+    if not manifest.finalized_features:
+        return []
+    moments = [*(file.max_time for file in manifest.files), manifest.alive_at]
+    return [
+        (
+            max((at for at in moments if at), default=manifest.hour + dt.timedelta(hours=1)),
+            manifest.finalized_features,
+        )
+    ]
+
+
+def _changes(levels: Sequence[tuple[dt.datetime, dict[str, int]]]) -> dict[str, Any]:
+    changes: list[dict[str, Any]] = []
+    for at, own in sorted(levels, key=lambda change: change[0]):
+        if not changes or changes[-1]["levels"] != own:
+            changes.append({"at": at, "levels": own})
+    return {"feature_levels": changes or None}
+
+
+def _releases(row: Mapping[str, Any]) -> dict[str, Any]:
+    offered = [tuple(api.values()) for api in row["api_versions"] or []]
+    possible = broker_guess.possible_releases(
+        row["software_name"], row["software_version"], offered, row["finalized_features"]
+    )
+    return {"releases": list(possible.releases), "releases_known_by": possible.known_by}
+
+
+def _structs(rows: Iterable[Sequence[int]] | None, *names: str) -> list[dict[str, Any]] | None:
+    return None if rows is None else [dict(zip(names, row, strict=True)) for row in rows]

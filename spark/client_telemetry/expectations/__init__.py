@@ -1,1 +1,0 @@
-"""One suite per table: what must hold before readers see a slice."""

@@ -1,0 +1,181 @@
+"""Typed access to the values of a JSON document; errors name the place in the document.
+
+A reader takes (value, path) and returns the value as a Python object, or raises `BadManifest` with the path.
+manifest.py says what a manifest consists of.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from client_telemetry.formats.raw.errors import BadManifest
+
+_LARGEST = 2**63 - 1
+_LARGEST_COUNT = 2**40
+"""More than a broker does in an hour; a manifest of 16 MiB full of such counts still sums to less than 64 bits."""
+_MESSAGE_CHARACTERS = 500
+
+Reader = Callable[[Any, str], Any]
+
+
+def parse_json(data: bytes) -> Any:
+    """A JSON document (RFC 8259). Raises `BadManifest` for what other readers would read differently or tables cannot
+    store: a key that occurs twice in an object, half a surrogate pair in a key, NaN and infinities.
+    """
+    try:
+        return json.loads(data, object_pairs_hook=_json_object, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadManifest(f"not JSON: {error}") from None
+
+
+def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if _has_surrogate(name):
+            raise BadManifest(f"key {_shortened(name)} is not text")
+        if name in values:
+            raise BadManifest(f"key {_shortened(name)} occurs twice in one object")
+        values[name] = value
+    return values
+
+
+def _refuse_constant(name: str) -> Any:
+    raise BadManifest(f"not JSON: {name} is not a JSON number")
+
+
+def _has_surrogate(value: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _shortened(value: Any) -> str:
+    """The value as JSON, cut to 100 characters; ASCII, so that it can be stored and shown."""
+    try:
+        return json.dumps(value)[:100]
+    except RecursionError:
+        return "a deeply nested value"
+
+
+class Fields:
+    """A JSON object whose keys are read by name."""
+
+    def __init__(self, value: Any, path: str) -> None:
+        self._values = json_object(value, path)
+        self._path = path
+
+    def required(self, name: str, read: Reader) -> Any:
+        if self._values.get(name) is None:
+            raise BadManifest(
+                f"{self._child(name)}: required, but {'null' if name in self._values else 'absent'}"
+            )
+        return read(self._values[name], self._child(name))
+
+    def optional(self, name: str, read: Reader) -> Any:
+        value = self._values.get(name)
+        return None if value is None else read(value, self._child(name))
+
+    def _child(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+
+def wrong(path: str, value: Any, expected: str) -> BadManifest:
+    """The error to raise if the value at `path` is not what was expected."""
+    place = path if len(path) <= _MESSAGE_CHARACTERS else f"{path[:_MESSAGE_CHARACTERS]}…"
+    return BadManifest(f"{place or 'the manifest'}: {_shortened(value)} is not {expected}")
+
+
+def json_object(value: Any, path: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise wrong(path, value, "an object")
+    return value
+
+
+def text(value: Any, path: str) -> str:
+    """Text that can be encoded as UTF-8: JSON may escape half a surrogate pair, which tables cannot store."""
+    if not isinstance(value, str) or _has_surrogate(value):
+        raise wrong(path, value, "text")
+    return value
+
+
+def boolean(value: Any, path: str) -> bool:
+    if not isinstance(value, bool):
+        raise wrong(path, value, "true or false")
+    return value
+
+
+def integer(value: Any, path: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _LARGEST:
+        raise wrong(path, value, "a whole number of 64 bits")
+    return value
+
+
+def small_integer(value: Any, path: str) -> int:
+    """Kafka's int32: node ids, versions, intervals."""
+    if not -(2**31) <= integer(value, path) < 2**31:
+        raise wrong(path, value, "a whole number of 32 bits")
+    return value
+
+
+def count(value: Any, path: str) -> int:
+    """How many there were in an hour."""
+    if not 0 <= integer(value, path) <= _LARGEST_COUNT:
+        raise wrong(path, value, f"a count of up to {_LARGEST_COUNT:,}")
+    return value
+
+
+def sequence(value: Any, path: str) -> int:
+    """A record's place in its incarnation."""
+    if integer(value, path) < 0:
+        raise wrong(path, value, "a sequence number")
+    return value
+
+
+def number(value: Any, path: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong(path, value, "a number")
+    try:
+        if math.isfinite(value):
+            return float(value)
+    except OverflowError:  # a whole number that no float holds
+        pass
+    raise wrong(path, value, "a number of 64 bits")
+
+
+def time(value: Any, path: str) -> datetime:
+    """An aware time, in UTC."""
+    try:
+        moment = datetime.fromisoformat(text(value, path))
+        if moment.tzinfo is None:
+            raise wrong(path, value, "a time with a time zone (end it in Z)")
+        return moment.astimezone(UTC)
+    except BadManifest:
+        raise
+    except (ValueError, OverflowError):
+        raise wrong(path, value, "an ISO 8601 time") from None
+
+
+def hex_digits(length: int) -> Reader:
+    def read(value: Any, path: str) -> str:
+        if not re.fullmatch(f"[0-9a-f]{{{length}}}", text(value, path)):
+            raise wrong(path, value, f"text of {length} lower-case hex digits")
+        return value
+
+    return read
+
+
+def many(read_one: Reader) -> Reader:
+    def read(value: Any, path: str) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise wrong(path, value, "a list")
+        return tuple(read_one(item, f"{path}[{i}]") for i, item in enumerate(value))
+
+    return read
+
+
+def mapping(read_one: Reader) -> Reader:
+    def read(value: Any, path: str) -> dict[str, Any]:
+        return {name: read_one(item, f"{path}.{name}") for name, item in json_object(value, path).items()}
+
+    return read

@@ -1,0 +1,84 @@
+"""sessionize: from pushes and connection events to sessions and connections: client_sessions and client_connections.
+
+A day's partition uses evidence of the day and of the earlier days that still matter, and nothing later, so days can be
+computed in any order.
+"""
+
+import datetime as dt
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.lake.files import rows_in, values_in
+from client_telemetry.pipeline.stage import Outcome, Slice, Stage, days, parser, run
+from client_telemetry.sessionize.connections import Events, client_connections, events_left_out
+from client_telemetry.sessionize.earlier_events import earlier_events
+from client_telemetry.sessionize.look_back import with_history
+from client_telemetry.sessionize.sessions import client_sessions
+from client_telemetry.tables import client_connections as client_connections_suite
+from client_telemetry.tables import client_sessions as client_sessions_suite
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS, HISTORY_DAYS
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+
+SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
+
+
+def sessionize(stage: Stage) -> Outcome:
+    days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
+    branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
+    published = lake.published(cluster)
+    history = sorted({day - dt.timedelta(days=n) for day in days for n in range(HISTORY_DAYS + 1)})
+    earlier = [day for day in history if day not in days]
+    where, needed = {"cluster_id": cluster, "dt": days}, {"cluster_id": cluster, "dt": history}
+    brokers = lake.rows(BROKERS, published[BROKERS.name], **needed)
+    pushes = lake.read(CLIENT_PUSHES, published[CLIENT_PUSHES.name]).where(stage.condition(needed))
+    snapshot = published[CONNECTION_EVENTS.name]
+    of_the_days = lake.read(CONNECTION_EVENTS, snapshot).where(stage.condition(where))
+    files_before = lake.files(CONNECTION_EVENTS, snapshot, cluster_id=cluster, dt=earlier)
+    before = earlier_events(of_the_days, files_before, max(days)) if files_before else None
+    events = {day: _events(of_the_days, before, day, is_first=day == min(days)) for day in days}
+    connections = [client_connections(events[day], brokers, pushes, day) for day in days]
+    branch.replace(CLIENT_CONNECTIONS, connections, **where)
+    files = lake.files(CLIENT_PUSHES, published[CLIENT_PUSHES.name], **needed)
+    ends = branch.files(CLIENT_CONNECTIONS, **where)
+    sessions = [client_sessions(stage.spark, files, ends, brokers, day) for day in days]
+    branch.replace(CLIENT_SESSIONS, sessions, **where)
+
+    event_files = lake.files(CONNECTION_EVENTS, snapshot, **where)
+    left_out = sum(events_left_out(events[day], day) for day in days)
+    of_the_day = [file for file in files if file.dt in days]
+    facts = {
+        "events": rows_in(event_files, CONNECTION_EVENTS) - left_out,
+        "pushes": values_in(of_the_day, CLIENT_PUSHES, "client_instance_id"),
+    }
+    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
+    counts = {"connections": rows[CLIENT_CONNECTIONS.name], "sessions": rows[CLIENT_SESSIONS.name]}
+    message = (
+        f"sessionize: cluster {cluster}, {', '.join(map(str, days))}: "
+        f"{counts['connections']} connections, {counts['sessions']} sessions"
+    )
+    return Outcome(message, counts)
+
+
+def _events(of_the_days: DataFrame, before: DataFrame | None, day: dt.date, is_first: bool) -> Events:
+    """The events that a day needs. `of_the_days`: of all days of the stage; `before`: of days before these."""
+    parts = [] if before is None else [before]
+    if not is_first:
+        parts.append(of_the_days.where(F.col("dt") < F.lit(day)))
+    earlier = with_history(reduce(DataFrame.unionByName, parts), day) if parts else None
+    return Events(of_the_days.where(F.col("dt") == F.lit(day)), earlier)
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser("sessionize", __doc__)
+    arguments.add_argument("--days", required=True, type=days, help="days to process, UTC")
+    return run(
+        arguments,
+        sessionize,
+        argv,
+        lambda args: None if args.days else "sessionize: no day to process, nothing to do",
+    )

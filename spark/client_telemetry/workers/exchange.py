@@ -1,0 +1,116 @@
+"""Pieces (pieces.py) in tasks that hand them to each other: in Spark's Python workers, or, where there is little data, one
+after the other in this process, which then needs no JVM.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self
+
+from pyspark.sql import DataFrame, SparkSession
+
+from client_telemetry.workers.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
+
+
+class Exchange(ABC):
+    """Pieces in tasks. What is done to them does not depend on where it is done, and must not change them."""
+
+    @abstractmethod
+    def moved(self, tasks: int) -> Self:
+        """Each piece in the task that its number says, of so many tasks."""
+
+    @abstractmethod
+    def worked(self, work: Callable[[Iterator[Any]], Pieces]) -> Self:
+        """What `work` makes of the pieces of each task."""
+
+    @abstractmethod
+    def with_number(self, number: int) -> Self:
+        """Only the pieces with this number."""
+
+    @abstractmethod
+    def of_parts(self) -> Self:
+        """Only the pieces whose number is that of a task: not negative."""
+
+    @abstractmethod
+    def union(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def kept(self) -> Self:
+        """The same, computed once for several uses; until `release`."""
+
+    @abstractmethod
+    def release(self) -> None: ...
+
+    @abstractmethod
+    def collected(self) -> list[Any]:
+        """All pieces, without their numbers."""
+
+
+def read_in_tasks(spark: SparkSession | None, tasks: int, read: Callable[[int], Pieces]) -> Exchange:
+    """What `read` returns for each task. Without Spark, all is done in this process."""
+    if spark is None:
+        return _Here(list(read(task)) for task in range(tasks))
+    return _OnSpark(read_pieces(spark, tasks, read))
+
+
+class _OnSpark(Exchange):
+    def __init__(self, pieces: DataFrame) -> None:
+        self._pieces = pieces
+
+    def moved(self, tasks: int) -> Self:
+        return type(self)(moved(self._pieces, tasks))
+
+    def worked(self, work: Callable[[Iterator[Any]], Pieces]) -> Self:
+        return type(self)(self._pieces.mapInArrow(packed(work), PIECES))
+
+    def with_number(self, number: int) -> Self:
+        return type(self)(self._pieces.where(f"bucket = {number}"))
+
+    def of_parts(self) -> Self:
+        return type(self)(self._pieces.where("bucket >= 0"))
+
+    def union(self, other: Self) -> Self:
+        return type(self)(self._pieces.union(other._pieces))
+
+    def kept(self) -> Self:
+        return type(self)(self._pieces.persist())
+
+    def release(self) -> None:
+        self._pieces.unpersist()
+
+    def collected(self) -> list[Any]:
+        return list(unpacked(self._pieces.select("piece").toArrow().to_batches()))
+
+
+class _Here(Exchange):
+    def __init__(self, tasks: Iterable[list[tuple[int, Any]]]) -> None:
+        self._tasks = list(tasks)
+
+    def moved(self, tasks: int) -> Self:
+        received: list[list[tuple[int, Any]]] = [[] for _ in range(tasks)]
+        for number, piece in self._all():
+            received[number % tasks].append((number, piece))
+        return type(self)(received)
+
+    def worked(self, work: Callable[[Iterator[Any]], Pieces]) -> Self:
+        return type(self)(list(work(piece for _, piece in task)) for task in self._tasks)
+
+    def with_number(self, number: int) -> Self:
+        return type(self)([[found for found in self._all() if found[0] == number]])
+
+    def of_parts(self) -> Self:
+        return type(self)([found for found in task if found[0] >= 0] for task in self._tasks)
+
+    def union(self, other: Self) -> Self:
+        return type(self)([*self._tasks, *other._tasks])
+
+    def kept(self) -> Self:
+        return self
+
+    def release(self) -> None:
+        self._tasks.clear()
+
+    def collected(self) -> list[Any]:
+        return [piece for _, piece in self._all()]
+
+    def _all(self) -> Iterator[tuple[int, Any]]:
+        return (found for task in self._tasks for found in task)

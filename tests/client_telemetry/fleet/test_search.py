@@ -1,0 +1,105 @@
+"""What clients and instances of a day are found by, as Spark's workers make it."""
+
+import datetime as dt
+import json
+
+import pytest
+from client_telemetry.fleet.instances import alike, with_all_addresses
+from client_telemetry.fleet.search import _InTurn, search_index
+from client_telemetry.identity.hosts import host_names
+
+A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
+AT = dt.datetime(2026, 11, 21, 5, tzinfo=dt.UTC)
+KEY = "principal string, client_id string, client_software_name string, client_software_version string"
+LABELS = "group_ids array<string>, transactional_ids array<string>"
+INSTANCE = (
+    f"place bigint, {KEY}, {LABELS}, client_addresses array<string>, client_instance_id binary, racks array<string>, "
+    "broker_ids array<int>, pushes bigint, first_evidence_at timestamp, last_evidence_at timestamp, end_reason string"
+)
+CLIENT = (
+    f"place bigint, {KEY}, {LABELS}, address_sample array<string>, owner string, application string, connections bigint, instances bigint, "
+    "first_seen_at timestamp, last_seen_at timestamp"
+)
+GIVEN = (
+    f"client_instance_id binary, {KEY}, client_addresses array<string>, broker_ids array<int>, "
+    "first_evidence_at timestamp, last_evidence_at timestamp"
+)
+
+
+def instance(place: int, id_: bytes, client_id: str | None) -> tuple:
+    who = ("User:p", client_id, "kgo", "v1")
+    return (place, *who, ["Gröup"], None, ["::ffff:10.0.0.1"], id_, ["r"], [1], 3, AT, AT, "still_open")
+
+
+def test_the_files_have_the_rows_in_their_order_and_names_and_ids_once_and_sorted(spark):
+    instances = [instance(2, B, "second"), instance(1, C, "First"), instance(3, C, None)]
+    clients = [(2, "User:p", "z", "kgo", "v1", [], [], ["10.0.0.9"], "o", "Zone", 1, 2, AT, AT)]
+    clients.append((1, "User:p", None, "kgo", "v1", [], [], [], None, None, 1, 2, AT, AT))
+    never = [(A, "User:p", "silent", "kgo", "v1", ["10.0.0.2"], [2], AT, AT)]
+    seen = spark.createDataFrame(
+        [("User:p", "z", "kgo", "v1", ["10.0.0.4", "10.0.0.3"])], f"{KEY}, addresses array<string>"
+    )
+    index = search_index(
+        "fleet",
+        "2026-11-21",
+        with_all_addresses(spark.createDataFrame(clients, CLIENT), seen),
+        spark.createDataFrame(instances, INSTANCE),
+        spark.createDataFrame(never, GIVEN),
+        host_names("10.0.0.3 ERP-app-1\n10.0.0.0/29 rack-7"),
+    )
+    files = {name: "".join(pieces) for name, pieces in index.files()}
+    document = json.loads(files["search.json"])
+    assert (document["cluster"], document["day"]) == ("fleet", "2026-11-21")
+    assert [each["client_id"] for each in document["clients"]] == [None, "z"]
+    assert [each["application"] for each in document["clients"]] == [None, "Zone"]
+    assert [each["addresses"] for each in document["clients"]] == [[], ["10.0.0.3", "10.0.0.4"]]
+    assert [each["hosts"] for each in document["clients"]] == [[], ["ERP-app-1", "rack-7"]]
+    assert [each["hosts"] for each in document["instances"]] == [["rack-7"]] * 4
+    assert [each["client_id"] for each in document["instances"]] == ["First", "second", None, "silent"]
+    silent = document["instances"][-1]
+    assert (silent["end_reason"], silent["pushes"], silent["racks"]) == ("never_pushed", 0, [])
+    assert document["instances"][0]["last_seen_at"] == "2026-11-21T05:00:00.000000Z"
+    assert files["search.ids.txt"].split() == [A.hex(), B.hex(), C.hex()]
+    assert files["search.names.txt"] == "\n" + "".join(
+        f"{name}\n"
+        for name in (
+            "10.0.0.1",
+            "10.0.0.2",
+            "10.0.0.3",
+            "10.0.0.4",
+            "erp-app-1",
+            "first",
+            "gröup",
+            "r",
+            "rack-7",
+            "second",
+            "silent",
+            "user:p",
+            "z",
+            "zone",
+        )
+    )
+
+
+def test_instances_of_a_client_that_delivered_the_same_are_one_row(spark):
+    sessions = spark.createDataFrame(
+        [(id_, ["10.0.0.1"], "p", "a", "kgo", "v1") for id_ in (A, B, C)],
+        f"client_instance_id binary, client_addresses array<string>, {KEY}",
+    )
+    delivered = spark.createDataFrame(
+        [(A, ["m", "n"], ["producer"]), (B, ["n", "m"], ["producer"])],
+        "client_instance_id binary, metrics array<string>, metric_families array<string>",
+    )
+    found = {(*row["metrics"], row["number"]) for row in alike(sessions, delivered, False).collect()}
+    assert found == {("m", "n", 2), (1,)}
+    assert [row["number"] for row in alike(sessions, delivered, True).collect()] == [1, 1, 1]
+
+
+def test_texts_of_the_search_are_gone_through_in_turn():
+    in_turn = _InTurn(iter([(0, "a"), (0, "a"), (2, "b"), (2, "b"), (2, "c")]))
+    assert list(in_turn.texts(0)) == ["a", "a"]
+    assert list(in_turn.texts(1)) == []
+    with pytest.raises(RuntimeError, match="texts 3 of the search before texts 2"):
+        list(in_turn.distinct(3))
+    assert list(in_turn.distinct(2)) == ["b", "c"]
+    assert list(in_turn.distinct(3)) == []
