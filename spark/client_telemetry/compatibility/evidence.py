@@ -93,6 +93,8 @@ class ClientEvidence:
     not known."""
     failed_apis: tuple[FailedApi, ...] = ()
     """APIs that were answered with errors only (failed_apis.py); () also if the source does not know answers."""
+    written: software.WrittenLibrary | None = None
+    """Its library by what is written, for a client that no broker has seen; None for one that was seen."""
 
     @property
     def declares_software(self) -> bool:
@@ -100,7 +102,9 @@ class ClientEvidence:
 
     @property
     def declared_library(self) -> software.Identity | None:
-        """The library behind the declared software; None if nothing was declared or the name is unknown."""
+        """The library behind the declared software, or the written one; None if there is none or the name is unknown."""
+        if self.written is not None:
+            return software.identify_written(self.written)
         if not self.declares_software:
             return None
         return software.identify_name(self.client_software_name or "", self.client_software_version or "")

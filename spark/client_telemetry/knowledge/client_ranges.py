@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, apis, client_versions, due, rows, whole
+from client_telemetry.knowledge import DamagedKnowledge, apis, client_versions, due, rows, served, whole
 from client_telemetry.knowledge.served import Versions
 from client_telemetry.knowledge.software import Identity
 
@@ -176,9 +176,44 @@ def steps(library: str) -> tuple[tuple[int, ...], ...]:
     )
 
 
+@cache
+def _unnamed(library: str, configuration: str) -> dict[int, tuple[Row, ...]]:
+    """API key -> rows of a library that declares no name, in one configuration."""
+    ranges: dict[int, list[Row]] = {}
+    for row in read(UNNAMED_FILE):
+        if row.library == library and row.configuration == configuration:
+            ranges.setdefault(row.api_key, []).append(row)
+    return {key: tuple(sorted(of_api)) for key, of_api in ranges.items()}
+
+
+def _of_unnamed(identity: Identity, key: int) -> Row | None:
+    """Like `of`, for a library that is written down and may declare no name. A version newer than the newest known one
+    counts as that one.
+    """
+    if identity.configuration is None or identity.version is None:
+        return None
+    rows_by_api = _unnamed(identity.library, identity.configuration)
+    newest_row = max((row.version_to for of_api in rows_by_api.values() for row in of_api), default=None)
+    if newest_row is None:
+        return None
+    version = min(identity.version, newest_row)
+    return next(
+        (row for row in rows_by_api.get(key, ()) if row.version_from <= version <= row.version_to), None
+    )
+
+
 def declared(identity: Identity | None, key: int) -> Versions | None:
     """The versions of an API that a declared library and version imply; None if they imply nothing."""
     if identity is None or identity.version is None or not identity.version_decides:
         return None
-    row = of(identity.library, identity.version, key)
-    return row.versions if row else None
+    row = of(identity.library, identity.version, key) or _of_unnamed(identity, key)
+    return _as_pinned(row.versions, identity.pinned_to, key) if row else None
+
+
+def _as_pinned(versions: Versions, pinned_to: str, key: int) -> Versions:
+    """The versions of an API that a client uses which speaks as of this release, or all if it is not pinned."""
+    of_release = served.by(pinned_to).get(key) if pinned_to else None
+    if of_release is None:
+        return versions
+    highest = min(versions.max, of_release.advertised.max)
+    return Versions(min(versions.min, highest), highest)

@@ -6,6 +6,7 @@ Bindings are resolved to the librdkafka inside them, Confluent Platform versions
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from client_telemetry.knowledge import DamagedKnowledge, client_versions, due, releases, rows
 from client_telemetry.knowledge.user_patterns import UserPattern, group_names, knowledge_pattern
@@ -32,6 +33,7 @@ _CONFLUENT_PLATFORM = re.compile(r"(\d+\.\d+)(?:\.\d+)*(?:-[a-zA-Z0-9.]+)*?-c(?:
 """7.6.1-ccs and 7.6.1-ce, also 7.6.1-14-ccs of a hotfix: a Confluent Platform release, not a Kafka one."""
 _LINE = re.compile(r"(\d{1,3}\.\d{1,3})(?!\d)")
 _JAVA = "apache-kafka-java"
+JAVA_LIBRARY = "kafka-clients"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,21 @@ class Software:
     source: str
 
 
+class WrittenLibrary(NamedTuple):
+    """The library of a client as a lock file, an SBOM or an image names it: what is written, not what a broker saw."""
+
+    library: str
+    version: str
+    binding: str = ""
+    """The binding and its version, if the library is inside one (binding_librdkafka_versions.csv)."""
+    binding_version: str = ""
+    configuration: str = ""
+    """Which rows of unnamed_client_api_versions.csv say what it sends, where these depend on its configuration."""
+    pinned_to: str = ""
+    """The exact release as of which it speaks, where its code pins one (sarama Version, kafka-python api_version): it sends
+    no request version that this release did not have."""
+
+
 @dataclass(frozen=True)
 class Identity:
     """Library and version behind a declared name; `version` is None if the declared text has none."""
@@ -64,6 +81,11 @@ class Identity:
     version_decides: bool = True
     leaves_connections_unnamed: bool = False
     """Some connections of this version carry no name, others do."""
+    configuration: str | None = None
+    """For a library that is written down rather than declared: the rows of unnamed_client_api_versions.csv that hold for
+    it. None: only those of libraries that declare a name."""
+    pinned_to: str = ""
+    """As in WrittenLibrary."""
 
 
 @cache
@@ -180,6 +202,27 @@ def identify_name(name: str, version: str) -> Identity | None:
     if software.binding:
         what += f" in {software.binding}" + (f" {binding_version}" if binding_version else "")
     return _identity(software, library_version, what)
+
+
+@lru_cache(maxsize=4096)
+def identify_written(written: WrittenLibrary) -> Identity | None:
+    """The version of Java is that of Kafka, or a vendor's; None if it is not a version of Kafka at all."""
+    library, version_text, binding, binding_version, configuration, pinned_to = written
+    if library == JAVA_LIBRARY:
+        identity = identify_name(_JAVA, version_text)
+        return identity if identity and identity.version else None
+    software = next((named for named in known().values() if named.library == library), None)
+    version = client_versions.parse(version_text)
+    since = software.negotiates_since if software else None
+    return Identity(
+        library=library,
+        version=version,
+        text=f"{library} {version_text}" + (f" in {binding} {binding_version}" if binding else ""),
+        binding=binding,
+        negotiates=None if since is None else version >= since,
+        configuration=configuration,
+        pinned_to=pinned_to,
+    )
 
 
 def _identity(software: Software, version_text: str | None, what: str) -> Identity:

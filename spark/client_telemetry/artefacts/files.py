@@ -1,0 +1,132 @@
+"""Which reader is for which file: by name, for JSON and text also by how it begins."""
+
+import re
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.readers import (
+    dotnet,
+    golang,
+    gradle,
+    maven,
+    node,
+    other_locks,
+    python,
+    sboms,
+)
+
+ReadOther = Callable[[str], str | None]
+Reader = Callable[[str, ReadOther], Iterable[Package]]
+
+
+def _alone(read: Callable[[str], Iterable[Package]]) -> Reader:
+    """A reader that needs no other file."""
+    return lambda text, read_other: read(text)
+
+
+def _go_sum(text: str, read_other: ReadOther) -> Iterable[Package]:
+    return () if read_other("go.mod") is not None else golang.read_sum(text)
+
+
+_READERS: tuple[tuple[str, Reader], ...] = (
+    ("pom.xml", maven.read_pom),
+    ("*.pom", maven.read_pom),
+    ("dependency-tree.txt", _alone(maven.read_resolved)),
+    ("dependency-list.txt", _alone(maven.read_resolved)),
+    ("gradle.lockfile", _alone(gradle.read_lock)),
+    ("buildscript-gradle.lockfile", _alone(gradle.read_lock)),
+    ("*.lockfile", _alone(gradle.read_lock)),
+    ("*.versions.toml", _alone(gradle.read_catalogue)),
+    ("*.gradle", _alone(gradle.read_script)),
+    ("*.gradle.kts", _alone(gradle.read_script)),
+    ("build.sbt", _alone(gradle.read_script)),
+    ("Dependencies.scala", _alone(gradle.read_script)),
+    ("go.mod", _alone(golang.read_mod)),
+    ("go.sum", _go_sum),
+    ("package-lock.json", _alone(node.read_package_lock)),
+    ("npm-shrinkwrap.json", _alone(node.read_package_lock)),
+    ("pnpm-lock.yaml", _alone(node.read_pnpm)),
+    ("yarn.lock", _alone(node.read_yarn)),
+    ("package.json", _alone(node.read_package_json)),
+    ("poetry.lock", _alone(python.read_toml_lock)),
+    ("uv.lock", _alone(python.read_toml_lock)),
+    ("pdm.lock", _alone(python.read_toml_lock)),
+    ("pylock.toml", _alone(python.read_toml_lock)),
+    ("pylock.*.toml", _alone(python.read_toml_lock)),
+    ("Pipfile.lock", _alone(python.read_pipfile_lock)),
+    ("Pipfile", _alone(python.read_pipfile)),
+    ("pyproject.toml", _alone(python.read_pyproject)),
+    ("*requirements*.txt", _alone(python.read_requirements)),
+    ("*requirements*.in", _alone(python.read_requirements)),
+    ("requirements/*.txt", _alone(python.read_requirements)),
+    ("requirements/*.in", _alone(python.read_requirements)),
+    ("*constraints*.txt", _alone(python.read_requirements)),
+    ("*freeze*.txt", _alone(python.read_requirements)),
+    ("environment*.yml", _alone(python.read_conda)),
+    ("environment*.yaml", _alone(python.read_conda)),
+    ("Cargo.lock", _alone(other_locks.read_cargo_lock)),
+    ("Cargo.toml", _alone(other_locks.read_cargo)),
+    ("Gemfile.lock", _alone(other_locks.read_gemfile_lock)),
+    ("gems.locked", _alone(other_locks.read_gemfile_lock)),
+    ("Gemfile", _alone(other_locks.read_gemfile)),
+    ("gems.rb", _alone(other_locks.read_gemfile)),
+    ("composer.lock", _alone(other_locks.read_composer_lock)),
+    ("composer.json", _alone(other_locks.read_composer)),
+    ("packages.lock.json", _alone(dotnet.read_lock)),
+    ("project.assets.json", _alone(dotnet.read_deps)),
+    ("*.deps.json", _alone(dotnet.read_deps)),
+    ("*.csproj", _alone(dotnet.read_project)),
+    ("*.fsproj", _alone(dotnet.read_project)),
+    ("*.vbproj", _alone(dotnet.read_project)),
+    ("Directory.Packages.props", _alone(dotnet.read_project)),
+    ("Directory.Build.props", _alone(dotnet.read_project)),
+    ("packages.config", _alone(dotnet.read_packages_config)),
+    ("mix.lock", _alone(other_locks.read_mix_lock)),
+    ("mix.exs", _alone(other_locks.read_mix)),
+    ("rebar.lock", _alone(other_locks.read_rebar_lock)),
+    ("rebar.config", _alone(other_locks.read_rebar)),
+    ("conan.lock", _alone(other_locks.read_conan)),
+    ("conanfile.txt", _alone(other_locks.read_conan)),
+    ("conanfile.py", _alone(other_locks.read_conan)),
+    ("vcpkg.json", _alone(other_locks.read_vcpkg)),
+)
+_EXACT = {pattern: reader for pattern, reader in _READERS if "*" not in pattern}
+_PATTERNS = tuple((pattern, reader) for pattern, reader in _READERS if "*" in pattern)
+_BEGINNING = 4096
+_MAY_BE_SBOM = re.compile(r".*\.json$", re.IGNORECASE)
+_SBOM_NAME = re.compile(r"(?:.*[._-])?(?:sbom|cdx|spdx|bom|syft)(?:[._-].*)?\.json", re.IGNORECASE)
+LONGEST_JSON_SNIFFED = 64
+
+
+def by_name(path: str) -> Reader | None:
+    """The reader of a file with this name; None for a file that names no packages, as far as its name says."""
+    name = PurePosixPath(path).name
+    if reader := _EXACT.get(name):
+        return reader
+    for pattern, of_pattern in _PATTERNS:
+        if fnmatchcase(path if "/" in pattern else name, f"*{pattern}" if "/" in pattern else pattern):
+            return of_pattern
+    return _alone(sboms.read) if _SBOM_NAME.fullmatch(name) else None
+
+
+def may_be_sbom(path: str) -> bool:
+    """Whether the beginning of the file has to say what it is."""
+    return bool(_MAY_BE_SBOM.fullmatch(path)) and by_name(path) is None
+
+
+def by_beginning(beginning: str) -> Reader | None:
+    """The reader of a JSON file of any name by its first kilobytes: that of SBOMs, or None."""
+    return _alone(sboms.read) if any(mark in beginning[:_BEGINNING] for mark in sboms.MARKS) else None
+
+
+def of_any(path: str, beginning: str) -> Reader | None:
+    """The reader of a file that was named by the user: also lists of packages under another name."""
+    if reader := by_name(path) or by_beginning(beginning):
+        return reader
+    if re.search(r"^\S+==\S+", beginning, re.MULTILINE):
+        return _alone(python.read_requirements)
+    if re.search(r"^(?:\[INFO\])?[\s|+\\-]*[\w.-]+:[\w.-]+:jar:", beginning, re.MULTILINE):
+        return _alone(maven.read_resolved)
+    return None

@@ -1,0 +1,211 @@
+"""The verdict on a client library that is written down: that of the judge for a client that declares it and shows no role.
+
+Where a setting in the code decides (written_configurations.csv: sarama Version, kafka-python api_version), what the code
+says counts; where no code was read, a client that could be held back by it is not called safe.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
+
+from client_telemetry.artefacts.libraries import Client
+from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.judgement import judge
+from client_telemetry.knowledge import client_ranges, client_versions, due, releases, rows
+from client_telemetry.knowledge.software import WrittenLibrary
+from client_telemetry.compatibility.verdict import ClientVerdict
+from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE
+
+FILE = "written_configurations.csv"
+COLUMNS = ("library", "version_from", "version_to", "configuration", "pinned_by", "safe_from", "source")
+
+
+class Configuration(NamedTuple):
+    """What a library sends unless its setting says otherwise."""
+
+    library: str
+    version_from: tuple[int, ...]
+    version_to: tuple[int, ...]
+    configuration: str
+    pinned_by: str
+    """The setting that pins a protocol version; empty if there is none."""
+    safe_from: str
+    """Pinned to this release or a later one it works with 4.x as by default; empty if that is not known."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A setting in code or configuration that pins the protocol version. `release` is None if the text is no release."""
+
+    library: str
+    text: str
+    release: str | None
+    where: str
+
+
+@dataclass(frozen=True)
+class CodeSeen:
+    """What the sources beside a lock file say. `languages`: those of which sources were read."""
+
+    libraries: frozenset[str] = frozenset()
+    """Libraries whose setting was looked for in sources of their language."""
+    pins: tuple[Pin, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    verdict: str
+    explanation: str
+    fix: str = ""
+    confidence: str = "none"
+    when: str | None = None
+    condition: str = ""
+
+
+@cache
+def configurations() -> tuple[Configuration, ...]:
+    read = []
+    for line, (library, since, until, configuration, pinned_by, safe_from, source) in rows(FILE, COLUMNS):
+        due(FILE, line, library=library, source=source)
+        first = client_versions.of_cell(FILE, line, "version_from", since)
+        last = client_versions.of_cell(FILE, line, "version_to", until)
+        read.append(Configuration(library, first, last, configuration, pinned_by, safe_from))
+    return tuple(read)
+
+
+def _configuration(library: str, version: tuple[int, ...]) -> Configuration | None:
+    return next(
+        (
+            row
+            for row in configurations()
+            if row.library == library and row.version_from <= version <= row.version_to
+        ),
+        None,
+    )
+
+
+def of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
+    """The verdict for an upgrade between two exact releases."""
+    if client.written is None:
+        return _of_unknown_version(client, source, target)
+    version = client_versions.parse(client.written.version)
+    row = _configuration(client.library, version)
+    written = client.written._replace(configuration=row.configuration) if row else client.written
+    by_default = judge(ClientEvidence(written=written), source, target)
+    if row is None or not row.pinned_by:
+        return _judged(client, by_default, source, target)
+    pins = [pin for pin in code.pins if pin.library == client.library]
+    if pins:
+        return _pinned(client, written, row, pins, source, target)
+    judged = _judged(client, by_default, source, target)
+    if judged.verdict in (BREAKS, INSUFFICIENT_EVIDENCE) or client.library in code.libraries:
+        return judged
+    return replace(
+        judged,
+        verdict=INSUFFICIENT_EVIDENCE,
+        confidence="none",
+        when=None,
+        explanation=f"Works with {target} unless the code pins an old protocol version ({row.pinned_by}), and no code was "
+        f"scanned. {judged.explanation}",
+        condition=f"whether the code sets {row.pinned_by}; settled by scanning its sources",
+    )
+
+
+def _pinned(
+    client: Client, written: WrittenLibrary, row: Configuration, pins: list[Pin], source: str, target: str
+) -> Judged:
+    """The worst that a pin in the code does: which of several is that of this client is not known."""
+    default = _judged(client, judge(ClientEvidence(written=written), source, target), source, target)
+    unknown = [pin for pin in pins if pin.release is None]
+    old = [
+        pin
+        for pin in pins
+        if pin.release and (not row.safe_from or _parsed(pin.release) < _parsed(row.safe_from))
+    ]
+    breaking = []
+    for pin in old:
+        pinned = judge(
+            ClientEvidence(written=written._replace(pinned_to=exact_release(pin.release or ""))), source, target
+        )
+        if pinned.verdict == BREAKS:
+            breaking.append((pin, pinned))
+    if breaking:
+        pin, pinned = breaking[0]
+        judged = _judged(client, pinned, source, target)
+        fix = f"raise {row.pinned_by} to {row.safe_from} or later" if row.safe_from else ""
+        fix = "; ".join(filter(None, (default.fix if default.verdict == BREAKS else "", fix))) or judged.fix
+        return replace(
+            judged, explanation=f"{row.pinned_by} is {pin.text} in {pin.where}. {judged.explanation}", fix=fix
+        )
+    if default.verdict == BREAKS or not (unknown or old):
+        return default
+    pin = (unknown or old)[0]
+    return replace(
+        default,
+        verdict=INSUFFICIENT_EVIDENCE,
+        confidence="none",
+        when=None,
+        explanation=f"{row.pinned_by} is {pin.text} in {pin.where}, and what {client.text} sends then is not known.",
+        condition=f"what {row.pinned_by} is",
+    )
+
+
+def _parsed(release: str) -> tuple[int, ...]:
+    return client_versions.parse(release)
+
+
+def exact_release(release: str) -> str:
+    """The newest known release of a line that a setting names: `0.10.1` and `2.1` are lines; empty if there is none."""
+    numbers = releases.parse(release)
+    while numbers and numbers[-1] == 0 and len(numbers) > 2:
+        numbers = numbers[:-1]
+    of_line = [known for known in releases.known() if releases.parse(known)[: len(numbers)] == numbers]
+    return of_line[0] if of_line else ""
+
+
+def _judged(client: Client, verdict: ClientVerdict, source: str, target: str) -> Judged:
+    explanation = verdict.explanation
+    if verdict.verdict == INSUFFICIENT_EVIDENCE and re.match(r"Not known: which version", explanation):
+        explanation = f"{client.text} is older than what is known of {client.library}, or its requests are not known."
+    return Judged(
+        verdict.verdict,
+        explanation,
+        verdict.fix,
+        verdict.confidence,
+        verdict.when,
+        verdict.condition,
+    )
+
+
+def _of_unknown_version(client: Client, source: str, target: str) -> Judged:
+    """Not known, except where no version of the library works with the target."""
+    why = f"{client.why_unknown[:1].upper()}{client.why_unknown[1:]}."
+    if client.library and client.itself and (worst := _no_version_works(client.library, source, target)):
+        return Judged(BREAKS, f"{why} No version of {client.library} works: {worst.explanation}", worst.fix, "inferred", worst.when)
+    return Judged(INSUFFICIENT_EVIDENCE, why, condition="its library and version")
+
+
+@cache
+def _no_version_works(library: str, source: str, target: str) -> ClientVerdict | None:
+    """The verdict on the newest version if every known one breaks; None if one does not, or the library is not known."""
+    versions = sorted(
+        {
+            version
+            for file in (client_ranges.FILE, client_ranges.UNNAMED_FILE)
+            for row in client_ranges.read(file)
+            if row.library == library
+            for version in (row.version_from, row.version_to)
+        }
+    )
+    worst = None
+    for version in versions:
+        row = _configuration(library, version)
+        if row and row.pinned_by:
+            return None
+        text = client_versions.text(version)
+        written = WrittenLibrary(library, text, configuration=row.configuration if row else "")
+        worst = judge(ClientEvidence(written=written), source, target)
+        if worst.verdict != BREAKS:
+            return None
+    return worst

@@ -1,0 +1,60 @@
+"""Packages that are Kafka clients or bring one along: the table from package URLs to libraries.
+
+`contains` says how a package stands to the library: it `is` the library (or a binding with the library inside), it brings
+the library in the `same_version`, or it `brings` some version of it that only a lock file, an SBOM or an image names.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+from client_telemetry.knowledge import DamagedKnowledge, due, rows
+
+FILE = "artefact_packages.csv"
+COLUMNS = ("type", "name", "library", "binding", "contains", "note", "source")
+IS, SAME_VERSION, BRINGS = "is", "same_version", "brings"
+
+
+class KnownPackage(NamedTuple):
+    type: str
+    name: str
+    library: str
+    """Empty for a Kafka client about whose requests nothing is known."""
+    binding: str
+    contains: str
+    note: str
+
+
+@cache
+def _by_name() -> dict[tuple[str, str], KnownPackage]:
+    known: dict[tuple[str, str], KnownPackage] = {}
+    for line, (kind, name, library, binding, contains, note, source) in rows(FILE, COLUMNS):
+        due(FILE, line, type=kind, name=name, source=source)
+        if contains not in (IS, SAME_VERSION, BRINGS):
+            raise DamagedKnowledge(FILE, line, f"contains {contains!r} is none of is, same_version, brings")
+        if (kind, name) in known:
+            raise DamagedKnowledge(FILE, line, f"{kind} {name} occurs twice")
+        known[kind, name] = KnownPackage(kind, name, library, binding, contains, note)
+    return known
+
+
+def find(kind: str, name: str) -> KnownPackage | None:
+    """The row for a package URL's type and name; None if it is not known to have to do with Kafka.
+
+    >>> find("golang", "github.com/shopify/sarama").library
+    'sarama'
+    """
+    return _by_name().get((kind, normal_name(kind, name)))
+
+
+def normal_name(kind: str, name: str) -> str:
+    """Names as their registries compare them: PyPI takes `_`, `.` and `-` for the same, Go's hosts and NuGet take no
+    notice of case.
+    """
+    if kind == "pypi":
+        return "-".join(name.lower().replace("_", "-").replace(".", "-").split("-"))
+    return name.lower() if kind in ("golang", "nuget", "composer", "github", "hex", "deb", "apk", "rpm") else name
+
+
+def every_name(kind: str) -> frozenset[str]:
+    """The names of one type in the table: what readers of large files look for."""
+    return frozenset(name for of_kind, name in _by_name() if of_kind == kind)

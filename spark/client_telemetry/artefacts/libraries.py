@@ -1,0 +1,85 @@
+"""From a package to the Kafka client library in it: which version, or why that is not known."""
+
+import re
+from dataclasses import dataclass
+
+from client_telemetry.artefacts import known_packages
+from client_telemetry.artefacts.known_packages import BRINGS, IS, SAME_VERSION, KnownPackage
+from client_telemetry.artefacts.packages import Package
+from client_telemetry.knowledge import client_versions, software
+from client_telemetry.knowledge.software import WrittenLibrary
+
+_SYS_CRATE = re.compile(r"[^+]+\+v?(\d+(?:\.\d+)+)(?:-.*)?")
+"""rdkafka-sys carries the version of librdkafka as build metadata: 4.8.0+2.3.0."""
+_DISTRIBUTION = re.compile(r"(?:\d+:)?(\d+(?:\.\d+)+)(?=[-+~_.]|$|r).*")
+"""2.0.2-1+b1, 1:2.0.2-1, 2.3.0-r1, 2.2.0+dfsg-1: the upstream version comes first."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client library that a file names. `written` is None if its version, or what it is, is not known."""
+
+    package: Package
+    library: str
+    """Empty if nothing is known about what the package sends."""
+    written: WrittenLibrary | None
+    why_unknown: str = ""
+    itself: bool = True
+    """False for a package that only brings the library along."""
+
+    @property
+    def text(self) -> str:
+        """As readers see it: 'librdkafka 2.3.0 in confluent-kafka-python 2.3.0'."""
+        if self.written is None:
+            name = self.package.name.rpartition("/")[2] if self.package.type == "maven" else self.package.name
+            version = f" {self.package.version}" if self.package.version else ""
+            return f"{name}{version}"
+        library, version, binding, binding_version, *_ = self.written
+        return f"{library} {version}" + (f" in {binding} {binding_version}" if binding else "")
+
+
+def of(package: Package) -> Client | None:
+    """None for a package that has nothing to do with Kafka, as far as the table knows."""
+    known = known_packages.find(package.type, package.name)
+    if known is None:
+        return None
+    itself = known.contains == IS
+    if not known.library:
+        why = known.note or "nothing is known about what it sends"
+        return Client(package, "", None, why, itself)
+    if known.contains == BRINGS:
+        note = f" ({known.note})" if known.note else ""
+        why = f"brings {known.library}, whose version is not written here{note}"
+        return Client(package, known.library, None, why, itself=False)
+    if package.version is None:
+        return Client(package, known.library, None, package.why_unknown, itself)
+    written, why = _written(known, package.version)
+    return Client(package, known.library, written, why, itself)
+
+
+def _written(known: KnownPackage, version: str) -> tuple[WrittenLibrary | None, str]:
+    """The library with its version, or None and the reason."""
+    if known.binding:
+        inside = software.bindings().get(known.binding, {}).get(_plain(version))
+        if inside is None:
+            return None, f"which librdkafka is inside {known.binding} {version} is not known here"
+        return WrittenLibrary(known.library, inside, known.binding, _plain(version)), ""
+    if known.type == "cargo" and known.name == "rdkafka-sys":
+        match = _SYS_CRATE.fullmatch(version)
+        return (WrittenLibrary(known.library, match[1]), "") if match else (None, f"version {version} names no librdkafka")
+    if known.type in ("deb", "apk", "rpm"):
+        match = _DISTRIBUTION.fullmatch(version)
+        return (WrittenLibrary(known.library, match[1]), "") if match else (None, f"version {version} is not understood")
+    plain = _plain(version)
+    try:
+        client_versions.parse(plain)
+    except client_versions.NotAVersion:
+        return None, f"{version!r} is not a version"
+    written = WrittenLibrary(known.library, plain)
+    if known.contains == SAME_VERSION and known.library == software.JAVA_LIBRARY and plain.startswith("0.8"):
+        return None, "the clients of Kafka 0.8 are in this jar, and nothing is known about what they send"
+    return written, ""
+
+
+def _plain(version: str) -> str:
+    return version.strip().removeprefix("v").removeprefix("=")

@@ -1,0 +1,44 @@
+"""A package as a file names it: what readers of lock files, SBOMs and archives return."""
+
+from dataclasses import dataclass
+
+NOT_LOCKED = "version not locked"
+"""A range or nothing is written, and no lock file beside it says what is installed."""
+
+
+class Unreadable(ValueError):
+    """A file cannot be read as what its name says; the message is the reason, without the file's name."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something is written: `file` relative to what is scanned, `inside` the path in an archive or image."""
+
+    file: str
+    line: int | None = None
+    """Counted from 1; None in binary files."""
+    inside: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where} ({self.inside})" if self.inside else where
+
+
+@dataclass(frozen=True)
+class Package:
+    """`type` and `name` as in a package URL, namespace included: maven org.apache.kafka/kafka-clients."""
+
+    type: str
+    name: str
+    version: str | None
+    line: int | None = None
+    why_unknown: str = ""
+    """Why there is no version; empty if there is one."""
+    inside: str = ""
+    """Path inside an archive or image; empty for a file by itself."""
+    editable: bool = False
+    """Whether people write this line by hand, with the version on it: a manifest, not a lock file."""
+    declared_only: bool = False
+    """Whether a lock file beside it, if there is one, says better what is installed."""
+    managed: bool = False
+    """The version that the package has if another one brings it: it is no dependency by itself."""

@@ -1,0 +1,71 @@
+"""NuGet: packages.lock.json, project files (*.csproj and its kind), Directory.Packages.props, packages.config, and
+`project.assets.json` or `*.deps.json` of a build.
+"""
+
+import re
+from collections.abc import Iterator
+
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
+from client_telemetry.artefacts.readers.xml_text import Element, parse
+
+_EXACT = re.compile(r"\[?(\d+(?:\.\d+){1,3}(?:-[\w.-]+)?)\]?")
+
+
+def read_lock(text: str) -> Iterator[Package]:
+    content, lines = parse_object(text), Lines(text)
+    seen = set()
+    for packages in mapping(content.get("dependencies")).values():
+        for name, entry in mapping(packages).items():
+            version = text_of(mapping(entry).get("resolved"))
+            if (name, version) not in seen and mapping(entry).get("type") != "Project":
+                seen.add((name, version))
+                why = "" if version else "the lock file has no version"
+                yield Package("nuget", name.lower(), version, lines.of(f'"{name}": {{'), why)
+
+
+def read_deps(text: str) -> Iterator[Package]:
+    """`libraries` of *.deps.json and project.assets.json: what the build put together, `Name/1.2.3`."""
+    content, lines = parse_object(text), Lines(text)
+    for key, entry in mapping(content.get("libraries")).items():
+        name, slash, version = key.partition("/")
+        if slash and mapping(entry).get("type") == "package":
+            yield Package("nuget", name.lower(), version or None, lines.of(f'"{key}"'), inside="")
+
+
+def read_project(text: str) -> Iterator[Package]:
+    """*.csproj, *.fsproj, *.vbproj and Directory.Packages.props. A version without brackets is a minimum, and NuGet takes
+    the lowest version that satisfies all: the written one, unless another package needs a higher one.
+    """
+    root = parse(text, "Project")
+    properties = {
+        element.name: element for group in root.all("PropertyGroup") for element in group.children
+    }
+    for kind in ("PackageReference", "PackageVersion", "GlobalPackageReference"):
+        for element in root.everywhere(kind):
+            name = element.attributes.get("Include") or element.attributes.get("Update") or ""
+            yield _package(name, element, properties)
+
+
+def _package(name: str, element: Element, properties: dict[str, Element]) -> Package:
+    child = element.first("Version") or element.first("VersionOverride")
+    wanted = (
+        element.attributes.get("VersionOverride")
+        or element.attributes.get("Version")
+        or (child.text.strip() if child else "")
+    )
+    line = (child.text_line or child.line) if child else element.line
+    if match := re.fullmatch(r"\$\((\w+)\)", wanted):
+        value = properties.get(match[1])
+        wanted = value.text.strip() if value else wanted
+        line = (value.text_line or value.line) if value else line
+    exact = _EXACT.fullmatch(wanted)
+    why = "" if exact else f"{NOT_LOCKED} ({wanted or 'no version'})"
+    version = exact[1] if exact else None
+    return Package("nuget", name.lower(), version, line, why, editable=True, declared_only=True)
+
+
+def read_packages_config(text: str) -> Iterator[Package]:
+    for element in parse(text, "packages").all("package"):
+        name, version = element.attributes.get("id", ""), element.attributes.get("version")
+        yield Package("nuget", name.lower(), version, element.line, "" if version else NOT_LOCKED, editable=True)

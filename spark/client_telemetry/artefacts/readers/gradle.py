@@ -1,0 +1,99 @@
+"""Gradle: lock files, version catalogues, build scripts (literals only: they are programs), and sbt's build files.
+
+Nothing is evaluated: a version that a script computes is not known.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
+from client_telemetry.artefacts.readers.json_text import Lines, mapping, text_of
+
+_LOCKED = re.compile(r"^([\w.-]+):([\w.-]+):(\d[^=\s]*)(?:=.*)?$")
+_COORDINATES = re.compile(r"""["']([\w.-]+\.[\w.-]+):([\w.-]+)(?::([^"':@]+))?(?:[:@][^"']*)?["']""")
+_GROUP_NAME = re.compile(
+    r"""group\s*[:=]\s*["']([\w.-]+)["']\s*,\s*name\s*[:=]\s*["']([\w.-]+)["'](?:\s*,\s*version\s*[:=]\s*["']?([^"',)\s]+))?"""
+)
+_SET = re.compile(r"""^\s*(?:(?:final\s+)?(?:def|val|var|String|ext\.|extra\[")\s*)?([\w.]+)(?:"\])?\s*(?::\s*String\s*)?=\s*["'](\d[\w.+-]*)["']""")
+_SBT = re.compile(r""""([\w.-]+\.[\w.-]+)"\s*%{1,3}\s*"([\w.-]+)"\s*%\s*("?[\w.+-]+"?)""")
+_VARIABLE = re.compile(r"""^\$\{?(?:rootProject\.|project\.)?(?:ext\.|libs\.versions\.)?([\w.]+?)(?:\.get\(\))?\}?$""")
+_EXACT = re.compile(r"\d[\w.-]*")
+
+
+def read_lock(text: str) -> Iterator[Package]:
+    """gradle.lockfile and the files of gradle/dependency-locks: one artefact a line, resolved."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _LOCKED.match(line.strip()):
+            yield Package("maven", f"{match[1]}/{match[2]}", match[3], number)
+
+
+def read_catalogue(text: str) -> Iterator[Package]:
+    """libs.versions.toml: libraries, whose versions may be references to `[versions]`."""
+    try:
+        content = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise Unreadable(f"not TOML: {error}") from None
+    versions, lines = mapping(content.get("versions")), Lines(text)
+    for alias, entry in mapping(content.get("libraries")).items():
+        parts = [*str(entry).split(":"), "", ""] if isinstance(entry, str) else []
+        table = mapping(entry)
+        group, _, artifact = (text_of(table.get("module")) or "").partition(":")
+        group, artifact = group or str(table.get("group", "")), artifact or str(table.get("name", ""))
+        if parts:
+            group, artifact = parts[:2]
+        reference = _reference(table)
+        wanted: object = versions.get(reference) if reference else table.get("version") or (parts[2] if parts else "")
+        version = _exact(wanted)
+        needles = (f"\n{reference} =", f"\n{reference}=", f'\n"{reference}"') if reference and version else ()
+        line = Lines(text).of(*needles) if needles else lines.of(f"\n{alias} =", f"\n{alias}=")
+        why = "" if version else f"{NOT_LOCKED} ({wanted or 'no version'})"
+        line = line + 1 if line else None
+        yield Package(
+            "maven", f"{group}/{artifact}", version, line, why, editable=True, declared_only=True
+        )
+
+
+def _reference(table: Mapping[str, Any]) -> str | None:
+    return text_of(mapping(table.get("version")).get("ref")) or text_of(table.get("version.ref"))
+
+
+def _exact(wanted: object) -> str | None:
+    """A single version, also as `strictly` and `require` write it; a range or a `prefer` is none."""
+    if isinstance(wanted, dict):
+        wanted = wanted.get("strictly") or wanted.get("require")
+    return wanted if isinstance(wanted, str) and _EXACT.fullmatch(wanted) else None
+
+
+def read_script(text: str) -> Iterator[Package]:
+    """build.gradle, build.gradle.kts and sbt: coordinates in quotation marks, and versions set in the same file."""
+    values: dict[str, tuple[str, int]] = {}
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if match := _SET.match(line):
+            values.setdefault(match[1].rpartition(".")[2], (match[2], number))
+    for number, line in enumerate(lines, 1):
+        code = re.sub(r"(^|\s)//.*$", "", line)
+        for group, artifact, version in _named_in(code):
+            yield _package(f"{group}/{artifact}", version, number, values)
+
+
+def _named_in(code: str) -> Iterator[tuple[str, str, str | None]]:
+    for match in _COORDINATES.finditer(code):
+        yield match[1], match[2], match[3]
+    for match in _GROUP_NAME.finditer(code):
+        yield match[1], match[2], match[3]
+    for match in _SBT.finditer(code):
+        version = match[3]
+        yield match[1], match[2], version.strip('"') if version.startswith('"') else f"${version}"
+
+
+def _package(name: str, version: str | None, line: int, values: dict[str, tuple[str, int]]) -> Package:
+    if version and _EXACT.fullmatch(version):
+        return Package("maven", name, version, line, editable=True, declared_only=True)
+    match = _VARIABLE.match(version or "")
+    if match and (value := values.get(match[1].rpartition(".")[2])):
+        return Package("maven", name, value[0], value[1], editable=True, declared_only=True)
+    why = f"{NOT_LOCKED} ({version or 'no version'})"
+    return Package("maven", name, None, line, why, editable=True, declared_only=True)

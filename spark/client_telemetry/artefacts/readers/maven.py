@@ -1,0 +1,185 @@
+"""Maven: pom.xml with properties, dependency management and parents inside what is scanned, and resolved lists
+(`mvn dependency:tree`, `dependency:list`).
+
+A version that only a parent or an imported list (BOM) outside of the tree names is not guessed.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.readers.xml_text import Element, parse
+
+PARENT_NOT_HERE = "declared in a parent that is not here"
+IMPORTED_NOT_HERE = "managed by a list that is not here"
+_DEEPEST = 20
+_PROPERTY = re.compile(r"\$\{([^${}]+)\}")
+_RESOLVED = re.compile(
+    r"^(?:\[INFO\])?[\s|+\\-]*([\w.-]+):([\w.-]+):(?:jar|aar|bundle)(?::[\w.-]+)?:(\d[\w.+-]*):(compile|runtime|provided|test|system)\b"
+)
+
+_KAFKA_CLIENTS = "org.apache.kafka:kafka-clients"
+
+ReadPom = Callable[[str], str | None]
+"""The text of another pom.xml by its path relative to the one that names it; None if it is not in the tree."""
+
+
+@dataclass
+class _Version:
+    text: str
+    line: int | None
+    """None if it is written in another file."""
+
+
+@dataclass
+class _Project:
+    """What a pom.xml and its parents say."""
+
+    properties: dict[str, _Version] = field(default_factory=dict)
+    managed: dict[str, _Version] = field(default_factory=dict)
+    imported: list[str] = field(default_factory=list)
+    """Lists (BOMs) that are imported: they are in no tree."""
+    missing_parent: str = ""
+
+    def resolve(self, version: _Version, depth: int = 0) -> _Version | None:
+        """The version with its properties filled in, on the line that people change; None if one is unknown."""
+        match = _PROPERTY.search(version.text)
+        if match is None:
+            return version
+        value = self.properties.get(match[1])
+        if value is None or depth > _DEEPEST:
+            return None
+        text = version.text.replace(match[0], value.text)
+        line = value.line if version.text == match[0] else version.line
+        return self.resolve(_Version(text, line), depth + 1)
+
+
+def read_pom(text: str, read_other: ReadPom) -> Iterator[Package]:
+    """The dependencies that a pom.xml declares, those of its profiles and what it manages included."""
+    root = parse(text, "project")
+    project = _project(root, read_other, {}, own=True)
+    declared: set[str] = set()
+    for container in (root, *(profile for profiles in root.all("profiles") for profile in profiles.children)):
+        for dependencies in container.all("dependencies"):
+            for dependency in dependencies.all("dependency"):
+                package = _package(dependency, project)
+                if dependency.value("type") != "pom" and package.name not in declared:
+                    declared.add(package.name)
+                    yield package
+    yield from _managed(project, declared)
+
+
+def _managed(project: _Project, declared: set[str]) -> Iterator[Package]:
+    """kafka-clients where it is managed and not declared: the version of what other dependencies bring. Spring Boot's list
+    takes it from the property kafka.version (org.springframework.boot:spring-boot-dependencies).
+    """
+    written = project.managed.get(_KAFKA_CLIENTS)
+    if written is None and "org.springframework.boot" in f"{project.missing_parent} {project.imported}":
+        written = project.properties.get("kafka.version")
+    version = project.resolve(written) if written else None
+    if version and _KAFKA_CLIENTS.replace(":", "/") not in declared:
+        name = _KAFKA_CLIENTS.replace(":", "/")
+        yield Package(
+            "maven", name, version.text, version.line, editable=version.line is not None, managed=True
+        )
+
+
+def _package(dependency: Element, project: _Project) -> Package:
+    names = [
+        project.resolve(_Version(dependency.value(part), dependency.line)) for part in ("groupId", "artifactId")
+    ]
+    key = ":".join(name.text if name else "?" for name in names)
+    name = key.replace(":", "/")
+    element = dependency.first("version")
+    if element is not None:
+        written: _Version | None = _Version(element.text.strip(), element.text_line or element.line)
+    else:
+        written = project.managed.get(key)
+    line = dependency.line
+    if written is None:
+        return Package("maven", name, None, line, _why_missing(project), editable=True, declared_only=True)
+    version = project.resolve(written)
+    if version is None:
+        why = f"its version is {written.text}, and {_why_missing(project)}"
+        return Package("maven", name, None, line, why, editable=True, declared_only=True)
+    if re.match(r"[\[(]", version.text) or version.text in ("LATEST", "RELEASE"):
+        why = f"{NOT_LOCKED} ({version.text})"
+        return Package("maven", name, None, version.line or line, why, editable=True, declared_only=True)
+    return Package(
+        "maven",
+        name,
+        version.text,
+        version.line or line,
+        editable=version.line is not None,
+        declared_only=True,
+    )
+
+
+def _why_missing(project: _Project) -> str:
+    if project.missing_parent:
+        return f"{PARENT_NOT_HERE} ({project.missing_parent})"
+    if project.imported:
+        return f"{IMPORTED_NOT_HERE} ({', '.join(project.imported[:3])})"
+    return f"{NOT_LOCKED} (no version)"
+
+
+def _project(root: Element, read_other: ReadPom, above: dict[str, bool], *, own: bool) -> _Project:
+    """`above`: the parents that have been read, which may name each other in a circle."""
+    project = _parent(root, read_other, above)
+
+    def line(element: Element) -> int | None:
+        return (element.text_line or element.line) if own else None
+
+    for container in (root, *root.everywhere("profile")):
+        properties = container.first("properties")
+        for element in properties.children if properties else ():
+            if container is root or element.name not in project.properties:
+                project.properties[element.name] = _Version(element.text.strip(), line(element))
+    for name, value in (("version", root.value("version")), ("groupId", root.value("groupId"))):
+        if value:
+            project.properties[f"project.{name}"] = _Version(value, None)
+    for management in root.everywhere("dependencyManagement"):
+        for dependency in (management.first("dependencies") or management).all("dependency"):
+            _manage(dependency, project, line)
+    return project
+
+
+def _manage(dependency: Element, project: _Project, line: Callable[[Element], int | None]) -> None:
+    key = f"{dependency.value('groupId')}:{dependency.value('artifactId')}"
+    version = dependency.first("version")
+    if dependency.value("scope") == "import":
+        project.imported.append(key)
+    elif version is not None:
+        project.managed[key] = _Version(version.text.strip(), line(version))
+
+
+def _parent(root: Element, read_other: ReadPom, above: dict[str, bool]) -> _Project:
+    parent = root.first("parent")
+    if parent is None:
+        return _Project()
+    names = [parent.value(part) for part in ("groupId", "artifactId", "version")]
+    coordinates = ":".join(filter(None, names))
+    path = parent.value("relativePath") if parent.first("relativePath") else "../pom.xml"
+    known = {"project.parent.version": _Version(names[2], None), "project.version": _Version(names[2], None)}
+    if not path or coordinates in above or len(above) >= _DEEPEST:
+        return _Project(properties=known, missing_parent=coordinates)
+    path = path if path.endswith(".xml") else f"{path.rstrip('/')}/pom.xml"
+    text = read_other(path)
+    other = parse(text, "project") if text is not None else None
+    if other is None or other.value("artifactId") != names[1]:
+        return _Project(properties=known, missing_parent=coordinates)
+    base = path.rpartition("/")[0]
+
+    def read_from_there(further: str) -> str | None:
+        return read_other(f"{base}/{further}" if base else further)
+
+    project = _project(other, read_from_there, above | {coordinates: True}, own=False)
+    return replace(project, properties=project.properties | known)
+
+
+def read_resolved(text: str) -> Iterator[Package]:
+    """The output of `mvn dependency:tree` or `dependency:list`: what the build really uses."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _RESOLVED.match(line.rstrip()):
+            yield Package("maven", f"{match[1]}/{match[2]}", match[3], number)

@@ -1,0 +1,95 @@
+"""Node.js: package-lock.json and npm-shrinkwrap.json, pnpm-lock.yaml, yarn.lock of both kinds, package.json."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
+
+_EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
+_PNPM_KEY = re.compile(
+    r"^  '?/?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)[@/](\d[\w.+-]*)(?:[(_][^']*)?'?:\s*(?:\{.*)?$"
+)
+_YARN_KEY = re.compile(r"^\"?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@([^\"]*)")
+_YARN_VERSION = re.compile(r"^  version:? \"?([^\"\s]+)\"?")
+_YARN_RESOLUTION = re.compile(r"^  resolution: \"?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@npm:")
+
+
+def read_package_lock(text: str) -> Iterator[Package]:
+    """Versions 1 to 3 of the file; an alias counts as the package that it stands for."""
+    content, lines = parse_object(text), Lines(text)
+    packages = mapping(content.get("packages"))
+    for path, entry in packages.items():
+        folder, found, name = path.rpartition("node_modules/")
+        entry = mapping(entry)
+        if found and not entry.get("link"):
+            version = text_of(entry.get("version"))
+            line = lines.of(f'"{path}"')
+            yield _locked(text_of(entry.get("name")) or name, version, line)
+    if not packages:
+        yield from _dependencies(mapping(content.get("dependencies")), lines, 0)
+
+
+def _dependencies(dependencies: Mapping[str, Any], lines: Lines, depth: int) -> Iterator[Package]:
+    for name, entry in dependencies.items():
+        entry = mapping(entry)
+        version = text_of(entry.get("version"))
+        line = lines.of(f'"{name}": {{', f'"{name}":{{')
+        if version and version.startswith("npm:"):
+            name, _, version = version.removeprefix("npm:").rpartition("@")
+        yield _locked(name, version, line)
+        if depth < 50:
+            yield from _dependencies(mapping(entry.get("dependencies")), lines, depth + 1)
+
+
+def _locked(name: str, version: str | None, line: int | None) -> Package:
+    if version and _EXACT.fullmatch(version):
+        return Package("npm", name, version, line)
+    return Package("npm", name, None, line, f"locked to {version}" if version else "the lock file has no version")
+
+
+def read_pnpm(text: str) -> Iterator[Package]:
+    """Keys of `packages:` (and `snapshots:`, which repeat them), in the spelling of every version of the file."""
+    seen, part = set(), ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line and not line.startswith((" ", "#")):
+            part = line.partition(":")[0]
+        elif part in ("packages", "snapshots") and (match := _PNPM_KEY.match(line)):
+            if (match[1], match[2]) not in seen:
+                seen.add((match[1], match[2]))
+                yield Package("npm", match[1], match[2], number)
+
+
+def read_yarn(text: str) -> Iterator[Package]:
+    """Version 1, and the later ones (Berry), whose `resolution` says what an alias stands for."""
+    name, version, began = "", "", 0
+    for number, line in enumerate([*text.splitlines(), "end"], 1):
+        if line[:1] not in (" ", "#", ""):
+            if name and version:
+                yield _locked(name, version, began)
+            match = _YARN_KEY.match(line)
+            name, version, began = (match[1] if match else ""), "", number
+            if match and match[2].startswith("npm:") and "@" in match[2].removeprefix("npm:@"):
+                name = match[2].removeprefix("npm:").rpartition("@")[0]
+            # Workspaces of the repository itself.
+            if "@workspace:" in line:
+                name = ""
+        elif match := _YARN_VERSION.match(line):
+            version, began = match[1], number
+        elif match := _YARN_RESOLUTION.match(line):
+            name = match[1]
+
+
+def read_package_json(text: str) -> Iterator[Package]:
+    """What people write: mostly ranges, which a lock file beside it resolves."""
+    content, lines = parse_object(text), Lines(text)
+    for group in ("dependencies", "optionalDependencies", "peerDependencies", "devDependencies"):
+        for name, wanted in mapping(content.get(group)).items():
+            wanted = text_of(wanted)
+            if wanted and wanted.startswith("npm:"):
+                name, _, wanted = wanted.removeprefix("npm:").rpartition("@")
+            exact = wanted if wanted and _EXACT.fullmatch(wanted) else None
+            why = "" if exact else f"{NOT_LOCKED} ({wanted or 'no version'})"
+            line = lines.of(f'"{name}":', f'"{name}" :')
+            yield Package("npm", name, exact, line, why, editable=True, declared_only=True)

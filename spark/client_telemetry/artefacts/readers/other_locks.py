@@ -1,0 +1,152 @@
+"""Lock files of Rust, Ruby, PHP, Elixir, Erlang and C++, and the manifests beside them."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
+from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse, parse_object, text_of
+
+_GEM_LOCKED = re.compile(r"^    ([\w.-]+) \((\d[\w.]*)(?:-[\w.-]+)?\)$")
+_GEM = re.compile(r"""^\s*gem\s*\(?\s*["']([\w.-]+)["']\s*(?:,\s*["']([^"']+)["'])?""")
+_MIX_LOCKED = re.compile(r"""^\s*"?([\w]+)"?:\s*\{:hex,\s*:"?(\w+)"?,\s*"([^"]+)\"""")
+_MIX = re.compile(r"""\{:(\w+),\s*"([^"]+)\"""")
+_REBAR_LOCKED = re.compile(r"""\{\s*<<"(\w+)">>\s*,\s*\{pkg,\s*<<"(\w+)">>\s*,\s*<<"([^"]+)">>""")
+_REBAR = re.compile(r"""\{\s*(\w+)\s*,\s*"([^"]+)"\s*\}""")
+_CONAN = re.compile(r"(?:^|[\s\"'=])(librdkafka|cppkafka)/(\d[\w.]*)")
+_EXACT = re.compile(r"=?\s*v?(\d+\.\d+\.\d+[\w.+-]*)")
+
+
+def read_cargo_lock(text: str) -> Iterator[Package]:
+    content, lines = _toml(text), Lines(text)
+    for entry in objects(content.get("package")):
+        name, version = text_of(entry.get("name")), text_of(entry.get("version"))
+        if name and version:
+            yield Package("cargo", name, version, lines.of(f'name = "{name}"'))
+
+
+def _toml(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise Unreadable(f"not TOML: {error}") from None
+
+
+def read_cargo(text: str) -> Iterator[Package]:
+    """Cargo.toml: requirements, which Cargo.lock resolves; only `=1.2.3` is one version."""
+    content, lines = _toml(text), Lines(text)
+    tables = [content.get("dependencies"), mapping(content.get("workspace")).get("dependencies")]
+    tables += [content.get("dev-dependencies"), content.get("build-dependencies")]
+    tables += [mapping(target).get("dependencies") for target in mapping(content.get("target")).values()]
+    for table in tables:
+        for alias, entry in mapping(table).items():
+            name = text_of(mapping(entry).get("package")) or alias
+            wanted = text_of(entry) or text_of(mapping(entry).get("version"))
+            exact = wanted.lstrip("= ") if wanted and wanted.startswith("=") else None
+            why = "" if exact else f"{NOT_LOCKED} ({wanted or 'no version'})"
+            line = lines.of(f"\n{alias} =", f"\n{alias}=", f"dependencies.{alias}]")
+            line = line + 1 if line else None
+            yield Package("cargo", name, exact, line, why, editable=True, declared_only=True)
+
+
+def read_gemfile_lock(text: str) -> Iterator[Package]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _GEM_LOCKED.match(line):
+            yield Package("gem", match[1], match[2], number)
+
+
+def read_gemfile(text: str) -> Iterator[Package]:
+    """Gemfile: a program, of which literals are read."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _GEM.match(line):
+            exact = _EXACT.fullmatch(match[2] or "")
+            version = exact[1] if exact else None
+            why = "" if exact else f"{NOT_LOCKED} ({match[2] or 'no version'})"
+            yield Package("gem", match[1], version, number, why, editable=True, declared_only=True)
+
+
+def read_composer_lock(text: str) -> Iterator[Package]:
+    content, lines = parse_object(text), Lines(text)
+    for group in ("packages", "packages-dev"):
+        for entry in objects(content.get(group)):
+            name, version = text_of(entry.get("name")), text_of(entry.get("version"))
+            if not name:
+                continue
+            line = lines.of(f'"name": "{name}"', '"name": "{}"'.format(name.replace("/", "\\/")))
+            exact = _EXACT.fullmatch(version or "")
+            why = "" if exact else f"locked to {version}"
+            yield Package("composer", name.lower(), exact[1] if exact else None, line, why)
+    for name in mapping(content.get("platform")):
+        if name.startswith("ext-"):
+            line = lines.of(f'"{name}"')
+            yield Package("composer", name, None, line, "an extension of the system's PHP")
+
+
+def read_composer(text: str) -> Iterator[Package]:
+    content, lines = parse_object(text), Lines(text)
+    for group in ("require", "require-dev"):
+        for name, wanted in mapping(content.get(group)).items():
+            exact = _EXACT.fullmatch(wanted) if isinstance(wanted, str) else None
+            why = "" if exact else f"{NOT_LOCKED} ({wanted})"
+            line = lines.of(f'"{name}"', '"{}"'.format(name.replace("/", "\\/")))
+            version = exact[1] if exact else None
+            yield Package("composer", name.lower(), version, line, why, editable=True, declared_only=True)
+
+
+def read_mix_lock(text: str) -> Iterator[Package]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _MIX_LOCKED.match(line):
+            yield Package("hex", match[2], match[3], number)
+
+
+def read_mix(text: str) -> Iterator[Package]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in _MIX.finditer(line.partition("#")[0]):
+            exact = re.fullmatch(r"(?:==\s*)?(\d+\.\d+\.\d+\S*)", match[2])
+            version, why = (exact[1], "") if exact else (None, f"{NOT_LOCKED} ({match[2]})")
+            yield Package("hex", match[1], version, number, why, editable=True, declared_only=True)
+
+
+def read_rebar_lock(text: str) -> Iterator[Package]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in _REBAR_LOCKED.finditer(line):
+            yield Package("hex", match[2], match[3], number)
+
+
+def read_rebar(text: str) -> Iterator[Package]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in _REBAR.finditer(line.partition("%")[0]):
+            exact = re.fullmatch(r"\d+\.\d+\.\d+\S*", match[2])
+            why = "" if exact else f"{NOT_LOCKED} ({match[2]})"
+            version = match[2] if exact else None
+            yield Package("hex", match[1], version, number, why, editable=True, declared_only=True)
+
+
+def read_conan(text: str) -> Iterator[Package]:
+    """conanfile.txt, conanfile.py and conan.lock: references `librdkafka/2.3.0`."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in _CONAN.finditer(line):
+            yield Package("conan", match[1], match[2], number, editable=True)
+
+
+def read_vcpkg(text: str) -> Iterator[Package]:
+    """vcpkg.json: `overrides` are versions; otherwise the baseline, a commit of the registry, decides."""
+    content, lines = parse_object(text), Lines(text)
+    versions = {}
+    for entry in objects(content.get("overrides")):
+        versions[str(entry.get("name"))] = text_of(entry.get("version")) or text_of(entry.get("version-semver"))
+    dependencies = content.get("dependencies")
+    for entry in dependencies if isinstance(dependencies, list) else []:
+        name = entry if isinstance(entry, str) else text_of(mapping(entry).get("name"))
+        if name:
+            version = (versions.get(name) or "").partition("#")[0] or None
+            why = "" if version else f"{NOT_LOCKED} (the registry's baseline decides)"
+            yield Package("vcpkg", name, version, lines.of(f'"{name}"'), why, editable=True)
+
+
+def read_pip_inspect(text: str) -> Iterator[Package]:
+    """`pip list --format=json`: a list of names and versions."""
+    lines = Lines(text)
+    for entry in objects(parse(text)):
+        if (name := text_of(entry.get("name"))) and (version := text_of(entry.get("version"))):
+            yield Package("pypi", name.lower(), version, lines.of(f'"{name}"'))

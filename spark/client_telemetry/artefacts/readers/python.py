@@ -1,0 +1,152 @@
+"""Python: requirements files and the output of pip freeze, poetry.lock, uv.lock, pdm.lock, pylock.toml, Pipfile.lock,
+pyproject.toml and conda's environment files.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from client_telemetry.artefacts.known_packages import normal_name
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
+from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
+
+_TABLE = re.compile(r"^\s*\[\[?([^\]]+)\]\]?")
+_OPTION = re.compile(r"\s+(?:--hash[=\s]|--config-settings?[=\s]|--global-option[=\s]).*")
+_CONDA = re.compile(r"^\s*-\s+[\"']?(?:[\w.-]+::)?([\w.-]+)\s*(=+|[<>!~]=?)?\s*([\w.*+!-]*)[^\"'#]*[\"']?\s*(?:#.*)?$")
+
+
+def read_requirements(text: str) -> Iterator[Package]:
+    """One requirement a line, as pip reads it. Other requirements files that it includes are read by themselves."""
+    waiting, begun = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        line = re.sub(r"(^|\s)#.*$", "", line)
+        begun = begun or number
+        if line.rstrip().endswith("\\"):
+            waiting += line.rstrip()[:-1] + " "
+            continue
+        wanted, line_number, waiting, begun = waiting + line, begun, "", 0
+        if package := _requirement(_OPTION.sub("", wanted).strip(), line_number):
+            yield package
+
+
+def _requirement(text: str, line: int | None) -> Package | None:
+    if not text or text.startswith("-"):
+        return None
+    try:
+        wanted = Requirement(text)
+    except InvalidRequirement:
+        return None
+    name = normal_name("pypi", wanted.name)
+    pins = [clause.version for clause in wanted.specifier if clause.operator in ("==", "===")]
+    pinned = len(pins) == 1 and not pins[0].endswith("*")
+    if wanted.url:
+        return Package("pypi", name, None, line, f"installed from {wanted.url}", declared_only=True)
+    why = "" if pinned else f"{NOT_LOCKED} ({wanted.specifier or 'no version'})"
+    return Package(
+        "pypi", name, pins[0] if pinned else None, line, why, editable=True, declared_only=not pinned
+    )
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise Unreadable(f"not TOML: {error}") from None
+
+
+def read_toml_lock(text: str) -> Iterator[Package]:
+    """poetry.lock, uv.lock, pdm.lock (`[[package]]`) and pylock.toml (`[[packages]]`)."""
+    content = _toml(text)
+    lines = Lines(text)
+    for entry in [*objects(content.get("package")), *objects(content.get("packages"))]:
+        name, version = text_of(entry.get("name")), text_of(entry.get("version"))
+        if name:
+            line = lines.of(f'name = "{name}"', f"name = '{name}'")
+            why = "" if version else "the lock file has no version"
+            yield Package("pypi", normal_name("pypi", name), version, line, why)
+
+
+def read_pipfile_lock(text: str) -> Iterator[Package]:
+    content, lines = parse_object(text), Lines(text)
+    for group in ("default", "develop"):
+        for name, entry in mapping(content.get(group)).items():
+            version = text_of(mapping(entry).get("version"))
+            exact = version[2:].lstrip("=") if version and version.startswith("==") else None
+            why = "" if exact else f"locked to {version}" if version else "the lock file has no version"
+            yield Package("pypi", normal_name("pypi", name), exact, lines.of(f'"{name}": {{'), why)
+
+
+def read_pyproject(text: str) -> Iterator[Package]:
+    """Dependencies as the standard (PEP 621, 735) and Poetry write them."""
+    content, lines = _toml(text), Lines(text)
+    project = mapping(content.get("project"))
+    wanted: list[object] = [*_list(project.get("dependencies"))]
+    for group in (project.get("optional-dependencies"), content.get("dependency-groups")):
+        for entries in mapping(group).values():
+            wanted += _list(entries)
+    for entry in wanted:
+        if isinstance(entry, str) and (package := _requirement(entry, lines.of(entry))):
+            yield _declared(package)
+    poetry = mapping(mapping(content.get("tool")).get("poetry"))
+    groups = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
+    groups += [mapping(group).get("dependencies") for group in mapping(poetry.get("group")).values()]
+    for group in groups:
+        yield from _poetry(mapping(group).items(), lines)
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _declared(package: Package) -> Package:
+    return Package(
+        package.type,
+        package.name,
+        package.version,
+        package.line,
+        package.why_unknown,
+        editable=package.editable,
+        declared_only=True,
+    )
+
+
+def _poetry(entries: Iterable[tuple[str, Any]], lines: Lines) -> Iterator[Package]:
+    for name, entry in entries:
+        wanted = text_of(entry) or text_of(mapping(entry).get("version"))
+        exact = wanted if wanted and re.fullmatch(r"(?:==\s*)?\d+\.\d+[\w.]*", wanted) else None
+        exact = exact.lstrip("= ") if exact else None
+        why = "" if exact else f"{NOT_LOCKED} ({wanted or 'no version'})"
+        line = lines.of(f"\n{name} =", f"\n{name}=")
+        line = line + 1 if line else None
+        yield Package("pypi", normal_name("pypi", name), exact, line, why, editable=True, declared_only=True)
+
+
+def read_pipfile(text: str) -> Iterator[Package]:
+    content, lines = _toml(text), Lines(text)
+    for group in ("packages", "dev-packages"):
+        yield from _poetry(mapping(content.get(group)).items(), lines)
+
+
+def read_conda(text: str) -> Iterator[Package]:
+    """environment.yml: conda's packages, and those of pip below `- pip:`."""
+    in_pip = None
+    for number, line in enumerate(text.splitlines(), 1):
+        indent = len(line) - len(line.lstrip())
+        if re.match(r"^\s*-\s+pip:\s*$", line):
+            in_pip = indent
+            continue
+        if in_pip is not None and line.strip() and indent <= in_pip:
+            in_pip = None
+        if in_pip is not None:
+            entry = line.strip().removeprefix("-").strip().strip("\"'")
+            if package := _requirement(entry, number):
+                yield package
+        elif match := _CONDA.match(line):
+            exact = match[3] if (match[2] or "").startswith("=") and match[3] and "*" not in match[3] else None
+            if match[2] == "=" and exact and exact.count(".") < 2:
+                exact = None  # conda's 2.0 is any 2.0.x
+            why = "" if exact else f"{NOT_LOCKED} ({(match[2] or '') + match[3] or 'no version'})"
+            yield Package("conda", match[1].lower(), exact, number, why, editable=True)

@@ -1,0 +1,141 @@
+"""Files and folders in, the Kafka clients that they name out, each with its verdict."""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from client_telemetry.artefacts import files, libraries, tree
+from client_telemetry.artefacts.judged import CodeSeen, Judged
+from client_telemetry.artefacts.judged import of as judged_of
+from client_telemetry.artefacts.libraries import Client
+from client_telemetry.artefacts.packages import Package, Place, Unreadable
+from client_telemetry.knowledge.vocabulary import PRECEDENCE
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A file of a kind that names packages, and why it could not be read."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A client library that an artefact names, with its verdict."""
+
+    place: Place
+    client: Client
+    judged: Judged
+    owner: str = ""
+    owner_source: str = ""
+    diff: str = ""
+
+
+@dataclass
+class Result:
+    """`read`: how many files that name packages were read."""
+
+    found: list[Found] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+    read: int = 0
+
+
+def scan(paths: Sequence[Path], source: str, target: str) -> Result:
+    """Raises OSError for a path that does not exist or cannot be read."""
+    result, named = Result(), []
+    for given in paths:
+        for file in tree.files(given):
+            named += _clients(file, result)
+    for place, client in _resolved(named):
+        result.found.append(Found(place, client, judged_of(client, source, target, CodeSeen())))
+    result.found.sort(key=_worst_first)
+    return result
+
+
+def _worst_first(found: Found) -> tuple[int, str, int]:
+    return PRECEDENCE.index(found.judged.verdict), found.place.file, found.place.line or 0
+
+
+def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
+    try:
+        reader = _reader(file)
+        if reader is None:
+            return []
+        packages = list(reader(file.text(), lambda path: tree.beside(file, path)))
+    except Unreadable as error:
+        result.unread.append(Unread(file.shown, str(error)))
+        return []
+    result.read += 1
+    return [
+        (Place(file.shown, package.line, package.inside), client) for package, client in _of_file(packages)
+    ]
+
+
+def _reader(file: tree.File) -> files.Reader | None:
+    """None for a file that names no packages."""
+    if reader := files.by_name(file.path):
+        return reader
+    if not file.given and not files.may_be_sbom(file.path):
+        return None
+    beginning = file.beginning().decode("utf-8", "replace")
+    reader = files.of_any(file.path, beginning) if file.given else files.by_beginning(beginning)
+    if reader is None and file.given:
+        raise Unreadable("no lock file, manifest, SBOM, archive or image that is known here")
+    return reader
+
+
+def _of_file(packages: Iterable[Package]) -> Iterator[tuple[Package, Client]]:
+    """The clients of one file, each once: a library that is named itself says more than what brings it along."""
+    clients = [(package, client) for package in packages if (client := libraries.of(package))]
+    brought = [client.library for _, client in clients if not client.itself]
+    named: dict[str, set[str]] = defaultdict(set)
+    for package, client in clients:
+        if client.itself and client.written and not (package.managed and client.library not in brought):
+            named[client.library].add(client.written.version)
+    done = set()
+    for package, client in sorted(clients, key=_surest_first):
+        if package.managed and client.library not in brought:
+            continue
+        if not client.itself and client.library in named:
+            continue
+        if client.written is None and client.itself and package.type == "cargo" and client.library in named:
+            continue
+        key = (client.library, client.written.version) if client.written else (package.name, package.inside)
+        if key not in done:
+            done.add(key)
+            yield package, client
+
+
+def _surest_first(pair: tuple[Package, Client]) -> tuple[bool, bool, int]:
+    package, client = pair
+    binding = bool(client.written and client.written.binding)
+    return not client.itself, not binding, package.line or 0
+
+
+def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client]]:
+    """Without what a manifest declares where a lock file in its folder, or in one above it, says what is installed."""
+    locked = {
+        (posixpath.dirname(place.file), client.package.type, client.package.name)
+        for place, client in named
+        if not client.package.declared_only and client.package.version
+    }
+    for place, client in named:
+        package = client.package
+        if package.declared_only and any(
+            (folder, package.type, package.name) in locked for folder in _upwards(place.file)
+        ):
+            continue
+        yield place, client
+
+
+def _upwards(file: str) -> Iterator[str]:
+    folder = posixpath.dirname(file)
+    yield folder
+    while folder:
+        folder = posixpath.dirname(folder) if folder != posixpath.dirname(folder) else ""
+        yield folder
+
+

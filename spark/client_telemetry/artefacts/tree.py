@@ -1,0 +1,116 @@
+"""Files below the paths that are scanned: bounded, in a fixed order, and never outside of them.
+
+Links are not followed, devices and pipes not opened; what is left out of a scan is said.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from client_telemetry.artefacts.packages import Unreadable
+
+LARGEST_BYTES = 64 * 2**20
+MOST_FILES = 500_000
+SKIPPED = frozenset(
+    (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", ".gradle", ".terraform")
+)
+"""Folders that hold what others wrote (installed packages) or no sources; they are read if they are named themselves."""
+
+
+@dataclass(frozen=True)
+class File:
+    """`path`: relative to `root`, with slashes. `shown`: as people name it, with the path that was given."""
+
+    root: Path
+    path: str
+    shown: str
+    size: int
+    given: bool = False
+    """Whether the user named this very file."""
+
+    def bytes(self) -> bytes:
+        """Raises Unreadable, also for a file that has become a link meanwhile."""
+        if self.size > LARGEST_BYTES:
+            raise Unreadable(f"{self.size / 2**20:,.0f} MiB: larger than {LARGEST_BYTES // 2**20} MiB, not read")
+        try:
+            descriptor = os.open(self.root / self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as opened:
+                return opened.read(LARGEST_BYTES + 1)
+        except OSError as error:
+            raise Unreadable(error.strerror or "cannot be read") from None
+
+    def beginning(self, length: int = 4096) -> bytes:
+        try:
+            descriptor = os.open(self.root / self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as opened:
+                return opened.read(length)
+        except OSError as error:
+            raise Unreadable(error.strerror or "cannot be read") from None
+
+    def text(self) -> str:
+        return as_text(self.bytes())
+
+
+def as_text(content: bytes) -> str:
+    """UTF-8, or UTF-16 with a byte order mark, as editors and PowerShell (`pip freeze > …`) write it."""
+    encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not {encoding.removesuffix('-sig').upper()} at byte {error.start}") from None
+
+
+def files(given: Path) -> Iterator[File]:
+    """The regular files of a folder, or the file itself. Raises OSError for a path that cannot be read."""
+    status = given.stat()
+    if stat.S_ISDIR(status.st_mode):
+        yield from _below(given)
+    elif stat.S_ISREG(status.st_mode):
+        resolved = given.resolve()
+        yield File(resolved.parent, resolved.name, str(given), status.st_size, given=True)
+    else:
+        raise OSError(0, "is neither a file nor a folder", str(given))
+
+
+def _below(root: Path) -> Iterator[File]:
+    count = 0
+    shown_root = "" if str(root) == "." else f"{root}/"
+    for folder, names, file_names in os.walk(root, followlinks=False):
+        names[:] = sorted(name for name in names if name not in SKIPPED)
+        for name in sorted(file_names):
+            count += 1
+            if count > MOST_FILES:
+                raise OSError(0, f"has more than {MOST_FILES:,} files", str(root))
+            whole = Path(folder) / name
+            try:
+                status = whole.lstat()
+            except OSError:
+                continue
+            if stat.S_ISREG(status.st_mode):
+                path = whole.relative_to(root).as_posix()
+                yield File(root, path, f"{shown_root}{path}", status.st_size)
+
+
+def beside(file: File, path: str) -> str | None:
+    """The text of another file by its path relative to this one; None if it is not in the tree, or leads out of it by `..`
+    or by a link.
+    """
+    parts: list[str] = []
+    for part in (*PurePosixPath(file.path).parent.parts, *PurePosixPath(path.replace("\\", "/")).parts):
+        if part == "/" or (part == ".." and not parts):
+            return None
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    whole = file.root.joinpath(*parts)
+    try:
+        status = whole.lstat()
+        if not stat.S_ISREG(status.st_mode) or not whole.resolve().is_relative_to(file.root.resolve()):
+            return None
+        other = File(file.root, "/".join(parts), "", status.st_size)
+        return other.text()
+    except (OSError, ValueError):
+        return None
