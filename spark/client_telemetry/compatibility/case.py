@@ -133,6 +133,11 @@ class Case:
         before = failures.baseline(self.source) if self.failing else ""
         return keys | served.dropped(before, self.target, closed) if before else keys
 
+    @property
+    def may_lose_anything(self) -> bool:
+        """Whether the target refuses anything that the source serves, or is another vendor's build, which may."""
+        return bool(self.dropped) or self.vendor != APACHE_KAFKA
+
     def sent_elsewhere(self, key: int) -> list[tuple[str, int]]:
         """(release, version): requests of an API that brokers of other releases answered."""
         return sorted({(release, use[1]) for release, use in self.evidence.uses_elsewhere if use[0] == key})

@@ -34,7 +34,7 @@ def conclude(case: Case) -> ClientVerdict:
         (finding.verdict for finding in findings if finding.decides), key=PRECEDENCE.index, default=SAFE
     )
     nothing_shown = not case.roles and case.dropped and not inference.greets_as_of_0_11(case)
-    not_told_apart = case.dropped and inference.several_programs(case)
+    not_told_apart = case.may_lose_anything and inference.several_programs(case)
     if verdict != BREAKS and (
         nothing_shown or not_told_apart or any(finding.could_be_met for finding in findings)
     ):

@@ -29,7 +29,7 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
             # A check whether brokers answer would look the same however long it is watched.
             settled_by = f"{case.target} answers this too, so if it only checks that brokers answer, nothing changes for it; otherwise "
         gaps.append(f"what this client does and with which library: {_seen_so_far(case)}; {settled_by}{ASK}")
-    if case.dropped and (why := inference.several_programs(case)):
+    if case.may_lose_anything and (why := inference.several_programs(case)):
         gaps.append(f"whether several programs share its client id, or one replaced another, as {why}")
     if case.contradiction:
         gaps.append(f"which library it really is: {case.contradiction}; {ASK}")

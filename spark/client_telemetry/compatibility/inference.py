@@ -12,10 +12,10 @@
   explains it works with the target.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 
-from client_telemetry.compatibility import eras, fingerprints, identification
+from client_telemetry.compatibility import eras, fingerprints, identification, one_process
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import format_versions
 from client_telemetry.knowledge import apis, kip511, known_issues, products, roles, served, software
@@ -202,40 +202,43 @@ def may_lose(case: Case, key: int) -> bool:
     )
 
 
-_METADATA_OF_ONE_PROCESS: Mapping[str, tuple[frozenset[int], ...]] = {
-    "aiokafka": (frozenset((0, 1, 5)),),
-    "kafka-go": (frozenset((1, 6, 8)),),
-    "kafka-node": (frozenset((0, 1)),),
-    "kafka-python": (frozenset((0, 1, 5)), frozenset((5, 6, 7))),
-    "sarama": (frozenset((0, 1)),),
-}
-"""Library -> versions of Metadata of which one process sends several to brokers of one release: runs of benchmarks/matrix. All
-others send one."""
-
-
 def several_programs(case: Case) -> str:
-    """What shows that a client without a name is several programs, or one that was replaced; empty if nothing does. Each
-    program begins with Metadata, so several versions of it, or several security protocols, are several programs, of
-    which one may not have shown what it does.
+    """What shows that a client is several programs, or one that was replaced; empty if nothing does. Each process sends
+    the same version of an API to brokers of one release, with the exceptions of one_process, so other versions beside
+    it, or several security protocols or mechanisms, are several programs, of which one may not have shown what it does. A name
+    with a version that decides what is sent is one program's.
     """
-    if case.identity is not None:
+    if case.identity is not None and case.identity.version_decides and case.identity.version is not None:
         return ""
-    protocols = sorted({login.security_protocol for login in case.evidence.logins if login.security_protocol})
-    if len(protocols) > 1:
-        return f"its connections use {' and '.join(protocols)}"
-    versions = frozenset(use.version for use in case.uses.get(_METADATA, ()))
-    if len(versions) < 2:
+    for ways in (
+        {login.security_protocol for login in case.evidence.logins},
+        {login.sasl_mechanism for login in case.evidence.logins},
+    ):
+        if len(known := sorted(way for way in ways if way and "|" not in way)) > 1:
+            return f"its connections use {' and '.join(known)}"
+    several = {
+        key: frozenset(versions)
+        for key, versions in case.seen
+        if len(versions) > 1 and key not in one_process.BEFORE_VERSIONS_ARE_KNOWN
+    }
+    if several.keys() <= one_process.SHOWS_ALL_FROM_THE_START or _can_be_one_process(case, several):
         return ""
-    possible = fingerprints.that_explain(case.seen, case.source, case.evidence.declares_software)
-    if any(_sends_metadata(profile, versions) for profile in possible):
-        return ""
-    return f"no process of a known library sends {apis.request(_METADATA, format_versions(sorted(versions)))}"
+    which = f"process of {case.identity.library}" if case.identity else "process of a known library"
+    requests = [apis.request(key, format_versions(sorted(versions))) for key, versions in several.items()]
+    return f"no {which} sends {' and '.join(requests)}"
 
 
-def _sends_metadata(profile: fingerprints.Profile, versions: frozenset[int]) -> bool:
-    """Whether one process sends these versions."""
-    return _METADATA in profile.also_sends or any(
-        versions <= together for together in _METADATA_OF_ONE_PROCESS.get(profile.library, ())
+def _can_be_one_process(case: Case, several: one_process.Several) -> bool:
+    if case.identity is None:
+        possible = fingerprints.that_explain(case.seen, case.source, case.evidence.declares_software)
+    else:
+        possible = tuple(
+            profile for profile in fingerprints.every_profile() if profile.library == case.identity.library
+        )
+    if any(one_process.sends(profile, several) for profile in possible):
+        return True
+    return case.identity is None and one_process.is_reader_and_writer_of_kafka_go(
+        fingerprints.every_profile(), case.seen, case.source
     )
 
 

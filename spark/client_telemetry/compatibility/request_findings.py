@@ -91,7 +91,9 @@ def _greeting(case: Case) -> Finding | None:
     target, uses = case.target_api(apis.API_VERSIONS), case.uses.get(apis.API_VERSIONS, [])
     above = [use for use in uses if target is not None and use.version > target.served.max]
     fell_back = any(use[0] == apis.API_VERSIONS and ApiUse(*use).rejected for use in case.evidence.api_uses)
-    if not above or fell_back or target is None or case.identity is not None:
+    if case.identity is not None:
+        return _greeting_of_known(case, target) if target else None
+    if not above or fell_back or target is None:
         return None
     if not case.evidence.declares_software and inference.candidates(case):
         return None
@@ -103,6 +105,19 @@ def _greeting(case: Case) -> Finding | None:
         f"35 and its own ranges ({apis.in_words(target.served)}); whether it then asks again, as KIP-511 says, was not seen, and its library "
         "is not known",
         source="KIP-511 (ApiVersions falls back to version 0 at error 35)",
+    )
+
+
+def _greeting_of_known(case: Case, target: BrokerApi) -> Finding | None:
+    """The finding for a library that has only newer versions of ApiVersions than the target: it has none to fall back to."""
+    declared = case.declared(apis.API_VERSIONS)
+    if declared is None or declared.min <= target.served.max or case.identity is None:
+        return None
+    uses = case.uses.get(apis.API_VERSIONS, [])
+    return replace(
+        _finding(case, apis.API_VERSIONS, BREAKS, OBSERVED if uses else case.identity_confidence, uses),
+        explanation=f"{case.identity.text} asks for request versions with {apis.request(apis.API_VERSIONS, declared.min)} "
+        f"only, which {case.target} answers with error 35 ({apis.in_words(target.served)})",
     )
 
 

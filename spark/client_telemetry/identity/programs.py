@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from client_telemetry.compatibility import fingerprints
+from client_telemetry.compatibility import fingerprints, one_process
 from client_telemetry.knowledge import apis, products
 
 ONE_VERSION = frozenset((8, 11, 12, 13, 14, 15, 20, 22, 24, 26, 32))
@@ -21,8 +21,7 @@ release.
 """
 JAVA_SEVERAL = fingerprints.TAKES_LOWER["kafka-clients"]
 """Of all other APIs it sends one version."""
-NOT_COMPARED = frozenset((17, apis.API_VERSIONS, 36))
-"""SaslHandshake, ApiVersions, SaslAuthenticate: sent before a library knows what the broker has."""
+NOT_COMPARED = one_process.BEFORE_VERSIONS_ARE_KNOWN
 
 _PRODUCE = 0
 
