@@ -185,10 +185,21 @@ def _with_another(random: Random, case: Case) -> Case:
     return replace(case, beside=client, said=both) if _shows_two(both) else case
 
 
+_METADATA = 3
+_METADATA_OF_ONE = ({0, 1}, {1, 5}, {0, 1, 5}, {1, 6}, {5, 7}, {6, 7}, {5, 6, 7})
+"""Versions of Metadata that one process sends to brokers of one release (benchmarks/matrix): they do not show that there are two."""
+
+
 def _shows_two(said: Said) -> bool:
-    keys = [key for key, *_ in said.requests if key != API_VERSIONS]
+    versions: dict[int, set[int]] = {}
+    for key, version, *_ in said.requests:
+        if key != API_VERSIONS:
+            versions.setdefault(key, set()).add(version)
+    several = {key: of_api for key, of_api in versions.items() if len(of_api) > 1}
     protocols = {said.security_protocol, *(protocol for protocol, *_ in said.other_logins)} - {None}
-    return len(keys) > len(set(keys)) or len(protocols) > 1
+    return len(protocols) > 1 or any(
+        key != _METADATA or of_api not in _METADATA_OF_ONE for key, of_api in several.items()
+    )
 
 
 def _shown_name(said: Said) -> tuple[str | None, str | None, tuple[tuple[str, str], ...]]:

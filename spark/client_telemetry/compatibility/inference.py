@@ -179,9 +179,7 @@ def every_candidate_works(case: Case, key: int, target: BrokerApi) -> bool:
     highest = max((use.version for use in case.uses.get(key, ())), default=target.served.min)
     for profile in candidates(case):
         if _sends_what_it_has(profile.library):
-            # Sarama greets with the highest ApiVersions that it has.
-            greetings = {use.version for use in case.uses.get(apis.API_VERSIONS, ())}
-            may_be = not greetings or profile.ranges.get(apis.API_VERSIONS, Versions(0, 0)).max in greetings
+            may_be = _greets_so(case, profile)
             lowest = profile.ranges[key].min if key in profile.ranges and key not in case.uses else highest
             works = not may_be or (target.served.min <= lowest and highest <= target.served.max)
         else:
@@ -189,6 +187,17 @@ def every_candidate_works(case: Case, key: int, target: BrokerApi) -> bool:
         if not works:
             return False
     return True
+
+
+def _greets_so(case: Case, profile: fingerprints.Profile) -> bool:
+    """Whether a library that sends what it has can have sent these ApiVersions requests: the highest that it has, and version
+    0 to brokers that lack that (KIP-511).
+    """
+    greetings = {use.version for use in case.uses.get(apis.API_VERSIONS, ())}
+    highest = profile.ranges.get(apis.API_VERSIONS, Versions(0, 0)).max
+    offered = case.source_api(apis.API_VERSIONS)
+    falls_back = offered is not None and offered.served.max < highest
+    return not greetings or highest in greetings or (falls_back and 0 in greetings)
 
 
 def may_lose(case: Case, key: int) -> bool:
