@@ -25,7 +25,7 @@ LEVELS = (
     {"workers"},
     {"pipeline"},
     {"sources"},
-    {"probe"},
+    {"probe", "artefacts"},
     {"activity"},
     {"decode", "sessionize", "profile", "impact"},
     {"review"},

@@ -159,6 +159,8 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ),
     ("docs/subscriptions.md", "include/airflow.sh airflow dags test telemetry_subscription_check"): Run(before=DATABASE),
     ("docs/subscriptions.md", "client-telemetry subscription-check"): COMMANDS,
+    ("docs/scan.md", "pip install"): RunBy("client_telemetry/cli/test_scan.py"),
+    ("docs/scan.md", "breaks "): RunBy("client_telemetry/cli/test_scan.py"),
     ("docs/system.md", " Kafka brokers"): NotRun("is a drawing"),
     ("docs/system.md", "from pyiceberg.catalog.sql"): Python({"var/lake/catalog.db": "{lake}/catalog.db", "file:///…/var/lake": "file://{lake}"}),
     ("docs/try.md", "kafka-configs.sh"): LOGGERS,

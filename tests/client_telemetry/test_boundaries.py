@@ -11,6 +11,7 @@ from benchmarks import rooms
 @pytest.mark.parametrize(
     "package",
     [
+        "artefacts",
         "console",
         "formats",
         "knowledge",

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.judgement import judge
+from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.knowledge import client_ranges, client_versions, due, releases, rows
 from client_telemetry.knowledge.software import WrittenLibrary
-from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE
 
 FILE = "written_configurations.csv"
@@ -126,7 +126,9 @@ def _pinned(
     breaking = []
     for pin in old:
         pinned = judge(
-            ClientEvidence(written=written._replace(pinned_to=exact_release(pin.release or ""))), source, target
+            ClientEvidence(written=written._replace(pinned_to=exact_release(pin.release or ""))),
+            source,
+            target,
         )
         if pinned.verdict == BREAKS:
             breaking.append((pin, pinned))
@@ -167,7 +169,9 @@ def exact_release(release: str) -> str:
 def _judged(client: Client, verdict: ClientVerdict, source: str, target: str) -> Judged:
     explanation = verdict.explanation
     if verdict.verdict == INSUFFICIENT_EVIDENCE and re.match(r"Not known: which version", explanation):
-        explanation = f"{client.text} is older than what is known of {client.library}, or its requests are not known."
+        explanation = (
+            f"{client.text} is older than what is known of {client.library}, or its requests are not known."
+        )
     return Judged(
         verdict.verdict,
         explanation,
@@ -182,7 +186,13 @@ def _of_unknown_version(client: Client, source: str, target: str) -> Judged:
     """Not known, except where no version of the library works with the target."""
     why = f"{client.why_unknown[:1].upper()}{client.why_unknown[1:]}."
     if client.library and client.itself and (worst := _no_version_works(client.library, source, target)):
-        return Judged(BREAKS, f"{why} No version of {client.library} works: {worst.explanation}", worst.fix, "inferred", worst.when)
+        return Judged(
+            BREAKS,
+            f"{why} No version of {client.library} works: {worst.explanation}",
+            worst.fix,
+            "inferred",
+            worst.when,
+        )
     return Judged(INSUFFICIENT_EVIDENCE, why, condition="its library and version")
 
 

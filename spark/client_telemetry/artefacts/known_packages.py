@@ -52,7 +52,11 @@ def normal_name(kind: str, name: str) -> str:
     """
     if kind == "pypi":
         return "-".join(name.lower().replace("_", "-").replace(".", "-").split("-"))
-    return name.lower() if kind in ("golang", "nuget", "composer", "github", "hex", "deb", "apk", "rpm") else name
+    return (
+        name.lower()
+        if kind in ("golang", "nuget", "composer", "github", "hex", "deb", "apk", "rpm")
+        else name
+    )
 
 
 def every_name(kind: str) -> frozenset[str]:

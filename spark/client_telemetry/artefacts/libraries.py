@@ -66,10 +66,18 @@ def _written(known: KnownPackage, version: str) -> tuple[WrittenLibrary | None, 
         return WrittenLibrary(known.library, inside, known.binding, _plain(version)), ""
     if known.type == "cargo" and known.name == "rdkafka-sys":
         match = _SYS_CRATE.fullmatch(version)
-        return (WrittenLibrary(known.library, match[1]), "") if match else (None, f"version {version} names no librdkafka")
+        return (
+            (WrittenLibrary(known.library, match[1]), "")
+            if match
+            else (None, f"version {version} names no librdkafka")
+        )
     if known.type in ("deb", "apk", "rpm"):
         match = _DISTRIBUTION.fullmatch(version)
-        return (WrittenLibrary(known.library, match[1]), "") if match else (None, f"version {version} is not understood")
+        return (
+            (WrittenLibrary(known.library, match[1]), "")
+            if match
+            else (None, f"version {version} is not understood")
+        )
     plain = _plain(version)
     try:
         client_versions.parse(plain)

@@ -137,5 +137,3 @@ def _upwards(file: str) -> Iterator[str]:
     while folder:
         folder = posixpath.dirname(folder) if folder != posixpath.dirname(folder) else ""
         yield folder
-
-

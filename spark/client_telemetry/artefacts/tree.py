@@ -14,7 +14,19 @@ from client_telemetry.artefacts.packages import Unreadable
 LARGEST_BYTES = 64 * 2**20
 MOST_FILES = 500_000
 SKIPPED = frozenset(
-    (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", ".gradle", ".terraform")
+    (
+        ".git",
+        ".hg",
+        ".svn",
+        "node_modules",
+        "__pycache__",
+        ".venv",
+        "venv",
+        ".tox",
+        ".nox",
+        ".gradle",
+        ".terraform",
+    )
 )
 """Folders that hold what others wrote (installed packages) or no sources; they are read if they are named themselves."""
 
@@ -30,10 +42,12 @@ class File:
     given: bool = False
     """Whether the user named this very file."""
 
-    def bytes(self) -> bytes:
+    def content(self) -> bytes:
         """Raises Unreadable, also for a file that has become a link meanwhile."""
         if self.size > LARGEST_BYTES:
-            raise Unreadable(f"{self.size / 2**20:,.0f} MiB: larger than {LARGEST_BYTES // 2**20} MiB, not read")
+            raise Unreadable(
+                f"{self.size / 2**20:,.0f} MiB: larger than {LARGEST_BYTES // 2**20} MiB, not read"
+            )
         try:
             descriptor = os.open(self.root / self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             with os.fdopen(descriptor, "rb") as opened:
@@ -50,7 +64,7 @@ class File:
             raise Unreadable(error.strerror or "cannot be read") from None
 
     def text(self) -> str:
-        return as_text(self.bytes())
+        return as_text(self.content())
 
 
 def as_text(content: bytes) -> str:

@@ -21,16 +21,22 @@ BAD_ARGUMENTS: Final = 2
 
 
 class Subcommand(NamedTuple):
-    """`module`: has `main(argv) -> exit code`, and is imported when the subcommand is run."""
+    """`module`: has `main(argv) -> exit code`, and is imported when the subcommand is run. `extra`: what to install for it."""
 
     module: str
     summary: str
+    extra: str = "spark"
 
 
 SUBCOMMANDS: Final = {
     "compatibility": Subcommand(
         "client_telemetry.compatibility.command_line",
         "verdicts for a list of clients, without data from a cluster",
+    ),
+    "scan": Subcommand(
+        "client_telemetry.cli.scan",
+        "verdicts for the Kafka clients that lock files, SBOMs and images name",
+        extra="scan",
     ),
     "report": Subcommand("client_telemetry.cli.report", "the upgrade report from brokers' request logs"),
     "review": Subcommand(
@@ -94,7 +100,7 @@ def _run(name: str, arguments: Sequence[str]) -> int:
             raise
         print(
             f"client-telemetry {name}: the package {missing.name.partition('.')[0]} is not installed: "
-            "run pip install 'client-telemetry[spark]'",
+            f"run pip install 'client-telemetry[{SUBCOMMANDS[name].extra}]'",
             file=sys.stderr,
         )
         return BAD_ARGUMENTS

@@ -38,9 +38,7 @@ def read_project(text: str) -> Iterator[Package]:
     the lowest version that satisfies all: the written one, unless another package needs a higher one.
     """
     root = parse(text, "Project")
-    properties = {
-        element.name: element for group in root.all("PropertyGroup") for element in group.children
-    }
+    properties = {element.name: element for group in root.all("PropertyGroup") for element in group.children}
     for kind in ("PackageReference", "PackageVersion", "GlobalPackageReference"):
         for element in root.everywhere(kind):
             name = element.attributes.get("Include") or element.attributes.get("Update") or ""
@@ -68,4 +66,6 @@ def _package(name: str, element: Element, properties: dict[str, Element]) -> Pac
 def read_packages_config(text: str) -> Iterator[Package]:
     for element in parse(text, "packages").all("package"):
         name, version = element.attributes.get("id", ""), element.attributes.get("version")
-        yield Package("nuget", name.lower(), version, element.line, "" if version else NOT_LOCKED, editable=True)
+        yield Package(
+            "nuget", name.lower(), version, element.line, "" if version else NOT_LOCKED, editable=True
+        )

@@ -16,9 +16,13 @@ _COORDINATES = re.compile(r"""["']([\w.-]+\.[\w.-]+):([\w.-]+)(?::([^"':@]+))?(?
 _GROUP_NAME = re.compile(
     r"""group\s*[:=]\s*["']([\w.-]+)["']\s*,\s*name\s*[:=]\s*["']([\w.-]+)["'](?:\s*,\s*version\s*[:=]\s*["']?([^"',)\s]+))?"""
 )
-_SET = re.compile(r"""^\s*(?:(?:final\s+)?(?:def|val|var|String|ext\.|extra\[")\s*)?([\w.]+)(?:"\])?\s*(?::\s*String\s*)?=\s*["'](\d[\w.+-]*)["']""")
+_SET = re.compile(
+    r"""^\s*(?:(?:final\s+)?(?:def|val|var|String|ext\.|extra\[")\s*)?([\w.]+)(?:"\])?\s*(?::\s*String\s*)?=\s*["'](\d[\w.+-]*)["']"""
+)
 _SBT = re.compile(r""""([\w.-]+\.[\w.-]+)"\s*%{1,3}\s*"([\w.-]+)"\s*%\s*("?[\w.+-]+"?)""")
-_VARIABLE = re.compile(r"""^\$\{?(?:rootProject\.|project\.)?(?:ext\.|libs\.versions\.)?([\w.]+?)(?:\.get\(\))?\}?$""")
+_VARIABLE = re.compile(
+    r"""^\$\{?(?:rootProject\.|project\.)?(?:ext\.|libs\.versions\.)?([\w.]+?)(?:\.get\(\))?\}?$"""
+)
 _EXACT = re.compile(r"\d[\w.-]*")
 
 
@@ -44,15 +48,15 @@ def read_catalogue(text: str) -> Iterator[Package]:
         if parts:
             group, artifact = parts[:2]
         reference = _reference(table)
-        wanted: object = versions.get(reference) if reference else table.get("version") or (parts[2] if parts else "")
+        wanted: object = (
+            versions.get(reference) if reference else table.get("version") or (parts[2] if parts else "")
+        )
         version = _exact(wanted)
         needles = (f"\n{reference} =", f"\n{reference}=", f'\n"{reference}"') if reference and version else ()
         line = Lines(text).of(*needles) if needles else lines.of(f"\n{alias} =", f"\n{alias}=")
         why = "" if version else f"{NOT_LOCKED} ({wanted or 'no version'})"
         line = line + 1 if line else None
-        yield Package(
-            "maven", f"{group}/{artifact}", version, line, why, editable=True, declared_only=True
-        )
+        yield Package("maven", f"{group}/{artifact}", version, line, why, editable=True, declared_only=True)
 
 
 def _reference(table: Mapping[str, Any]) -> str | None:

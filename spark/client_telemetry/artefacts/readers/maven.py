@@ -87,7 +87,8 @@ def _managed(project: _Project, declared: set[str]) -> Iterator[Package]:
 
 def _package(dependency: Element, project: _Project) -> Package:
     names = [
-        project.resolve(_Version(dependency.value(part), dependency.line)) for part in ("groupId", "artifactId")
+        project.resolve(_Version(dependency.value(part), dependency.line))
+        for part in ("groupId", "artifactId")
     ]
     key = ":".join(name.text if name else "?" for name in names)
     name = key.replace(":", "/")

@@ -8,9 +8,7 @@ from client_telemetry.artefacts.packages import NOT_LOCKED, Package
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
 
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
-_PNPM_KEY = re.compile(
-    r"^  '?/?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)[@/](\d[\w.+-]*)(?:[(_][^']*)?'?:\s*(?:\{.*)?$"
-)
+_PNPM_KEY = re.compile(r"^  '?/?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)[@/](\d[\w.+-]*)(?:[(_][^']*)?'?:\s*(?:\{.*)?$")
 _YARN_KEY = re.compile(r"^\"?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@([^\"]*)")
 _YARN_VERSION = re.compile(r"^  version:? \"?([^\"\s]+)\"?")
 _YARN_RESOLUTION = re.compile(r"^  resolution: \"?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@npm:")
@@ -21,7 +19,7 @@ def read_package_lock(text: str) -> Iterator[Package]:
     content, lines = parse_object(text), Lines(text)
     packages = mapping(content.get("packages"))
     for path, entry in packages.items():
-        folder, found, name = path.rpartition("node_modules/")
+        _, found, name = path.rpartition("node_modules/")
         entry = mapping(entry)
         if found and not entry.get("link"):
             version = text_of(entry.get("version"))
@@ -46,7 +44,9 @@ def _dependencies(dependencies: Mapping[str, Any], lines: Lines, depth: int) -> 
 def _locked(name: str, version: str | None, line: int | None) -> Package:
     if version and _EXACT.fullmatch(version):
         return Package("npm", name, version, line)
-    return Package("npm", name, None, line, f"locked to {version}" if version else "the lock file has no version")
+    return Package(
+        "npm", name, None, line, f"locked to {version}" if version else "the lock file has no version"
+    )
 
 
 def read_pnpm(text: str) -> Iterator[Package]:
@@ -55,10 +55,11 @@ def read_pnpm(text: str) -> Iterator[Package]:
     for number, line in enumerate(text.splitlines(), 1):
         if line and not line.startswith((" ", "#")):
             part = line.partition(":")[0]
-        elif part in ("packages", "snapshots") and (match := _PNPM_KEY.match(line)):
-            if (match[1], match[2]) not in seen:
-                seen.add((match[1], match[2]))
-                yield Package("npm", match[1], match[2], number)
+            continue
+        match = _PNPM_KEY.match(line) if part in ("packages", "snapshots") else None
+        if match and match.groups() not in seen:
+            seen.add(match.groups())
+            yield Package("npm", match[1], match[2], number)
 
 
 def read_yarn(text: str) -> Iterator[Package]:

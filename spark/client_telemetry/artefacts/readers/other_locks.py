@@ -134,7 +134,9 @@ def read_vcpkg(text: str) -> Iterator[Package]:
     content, lines = parse_object(text), Lines(text)
     versions = {}
     for entry in objects(content.get("overrides")):
-        versions[str(entry.get("name"))] = text_of(entry.get("version")) or text_of(entry.get("version-semver"))
+        versions[str(entry.get("name"))] = text_of(entry.get("version")) or text_of(
+            entry.get("version-semver")
+        )
     dependencies = content.get("dependencies")
     for entry in dependencies if isinstance(dependencies, list) else []:
         name = entry if isinstance(entry, str) else text_of(mapping(entry).get("name"))

@@ -15,7 +15,9 @@ from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects
 
 _TABLE = re.compile(r"^\s*\[\[?([^\]]+)\]\]?")
 _OPTION = re.compile(r"\s+(?:--hash[=\s]|--config-settings?[=\s]|--global-option[=\s]).*")
-_CONDA = re.compile(r"^\s*-\s+[\"']?(?:[\w.-]+::)?([\w.-]+)\s*(=+|[<>!~]=?)?\s*([\w.*+!-]*)[^\"'#]*[\"']?\s*(?:#.*)?$")
+_CONDA = re.compile(
+    r"^\s*-\s+[\"']?(?:[\w.-]+::)?([\w.-]+)\s*(=+|[<>!~]=?)?\s*([\w.*+!-]*)[^\"'#]*[\"']?\s*(?:#.*)?$"
+)
 
 
 def read_requirements(text: str) -> Iterator[Package]:
@@ -145,7 +147,9 @@ def read_conda(text: str) -> Iterator[Package]:
             if package := _requirement(entry, number):
                 yield package
         elif match := _CONDA.match(line):
-            exact = match[3] if (match[2] or "").startswith("=") and match[3] and "*" not in match[3] else None
+            exact = (
+                match[3] if (match[2] or "").startswith("=") and match[3] and "*" not in match[3] else None
+            )
             if match[2] == "=" and exact and exact.count(".") < 2:
                 exact = None  # conda's 2.0 is any 2.0.x
             why = "" if exact else f"{NOT_LOCKED} ({(match[2] or '') + match[3] or 'no version'})"

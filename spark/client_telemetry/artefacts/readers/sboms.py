@@ -7,7 +7,13 @@ from client_telemetry.artefacts.packages import Package, Unreadable
 from client_telemetry.artefacts.readers import package_urls
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 
-MARKS = ('"bomFormat"', '"spdxVersion"', "spdx.org/rdf/3.", '"anchore/syft', "raw.githubusercontent.com/anchore/syft")
+MARKS = (
+    '"bomFormat"',
+    '"spdxVersion"',
+    "spdx.org/rdf/3.",
+    '"anchore/syft',
+    "raw.githubusercontent.com/anchore/syft",
+)
 """What the beginning of a JSON file has if it is an SBOM, whatever its name."""
 _DEEPEST = 50
 _NO_VERSION = "the SBOM names no version"

@@ -1,0 +1,95 @@
+"""The Kafka clients that lock files, SBOMs and images name, each with its verdict for an upgrade.
+
+    client-telemetry scan PATH… --to 4.3.1 [--from 3.9.1] [--owners FILE] [--format text|json|sarif|markdown]
+        [--fail-on breaks]
+
+Reads files and folders; needs no broker, no data and no network. Exit code 0: go. 3: no-go, a client has one of the
+verdicts of --fail-on. 4: cannot tell, a client has insufficient evidence, a file could not be read, or no client was
+found. 2: arguments that cannot be used. docs/scan.md says what is read.
+"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from client_telemetry.artefacts.scan import Result, scan
+from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, add_fail_on, decide
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.progress import Progress
+from client_telemetry.knowledge import releases
+from client_telemetry.reports.artefacts import documents, markdown, text
+from client_telemetry.reports.counted import counted
+
+TEXT, JSON, SARIF, MARKDOWN = "text", "json", "sarif", "markdown"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = Arguments("scan", __doc__)
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders to read")
+    parser.add_argument("--to", dest="target", required=True, metavar="V", help="exact release to upgrade to")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="V",
+        help="exact release that the brokers run; default: the last one before the target's major version",
+    )
+    parser.add_argument(
+        "--format", default=TEXT, choices=(TEXT, JSON, SARIF, MARKDOWN), help="default: %(default)s"
+    )
+    add_fail_on(parser, default=("breaks",))
+    args = parser.parse_args(argv)
+    with Progress(f"reading {', '.join(map(str, args.paths))}"):
+        return _scan(parser.prog, args)
+
+
+def _scan(program: str, args: argparse.Namespace) -> int:
+    try:
+        target = releases.exact(args.target)
+        source, target = releases.upgrade(args.source or _before_major(target), target)
+        result = scan(args.paths, source, target)
+    except releases.UnusableRelease as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{program}: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    code, decision = _decide(result, args.fail_on)
+    _print(args.format, result, source, target, decision)
+    print(decision, file=sys.stderr)
+    return code
+
+
+def _before_major(target: str) -> str:
+    """The newest release of the major version before that of the target, or the oldest known one."""
+    major = releases.parse(target)[0]
+    older = [release for release in releases.known() if releases.parse(release)[0] < major]
+    return older[-1] if older else releases.known()[0]
+
+
+def _decide(result: Result, fail_on: Sequence[str]) -> tuple[int, str]:
+    verdicts = Counter(found.judged.verdict for found in result.found)
+    if not verdicts:
+        read = counted(result.read, "file")
+        return CANNOT_TELL, f"cannot tell: no Kafka client is named in {read} that name packages"
+    code, decision = decide(verdicts, fail_on, each="Kafka client")
+    if code == GO and result.unread:
+        return CANNOT_TELL, f"cannot tell: {counted(len(result.unread), 'file')} could not be read"
+    return code, decision
+
+
+def _print(format_: str, result: Result, source: str, target: str, decision: str) -> None:
+    if format_ in (JSON, SARIF):
+        document = (
+            documents.as_json(result, source, target, decision)
+            if format_ == JSON
+            else documents.as_sarif(result, version("client-telemetry"))
+        )
+        print(json.dumps(document, indent=1))
+        return
+    lines = text.lines(result, target) if format_ == TEXT else markdown.lines(result, target)
+    for line in lines:
+        print(line)

@@ -1,0 +1,131 @@
+"""The result of a scan as data: JSON, and SARIF 2.1.0 for code review."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from client_telemetry.artefacts.scan import Found, Result
+from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, INSUFFICIENT_EVIDENCE, SAFE, UNSUPPORTED
+from client_telemetry.reports.client_strings import without_invisible
+
+FORMAT = 1
+_HOME = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {
+    BREAKS: "error",
+    INSUFFICIENT_EVIDENCE: "note",
+    DEGRADES: "warning",
+    UNSUPPORTED: "warning",
+    SAFE: "none",
+}
+_MEANINGS = {
+    BREAKS: "The client stops working when the brokers are upgraded.",
+    INSUFFICIENT_EVIDENCE: "What is written does not say whether the client keeps working.",
+    DEGRADES: "The client keeps working, with less than before.",
+    UNSUPPORTED: "The client works, but Kafka no longer supports its version.",
+    SAFE: "The client keeps working.",
+}
+
+
+def as_json(result: Result, source: str, target: str, decision: str) -> dict[str, Any]:
+    """The names of packages and files as they are written: whoever shows them has to escape them."""
+    return {
+        "format": FORMAT,
+        "from": source,
+        "to": target,
+        "decision": decision,
+        "files_read": result.read,
+        "clients": [_client(found) for found in result.found],
+        "not_read": [{"file": unread.file, "reason": unread.reason} for unread in result.unread],
+    }
+
+
+def _client(found: Found) -> dict[str, Any]:
+    client, judged, written = found.client, found.judged, found.client.written
+    return {
+        "verdict": judged.verdict,
+        "confidence": judged.confidence,
+        "when": judged.when,
+        "client": client.text,
+        "library": client.library or None,
+        "library_version": written.version if written else None,
+        "package_type": client.package.type,
+        "package": client.package.name,
+        "package_version": client.package.version,
+        "file": found.place.file,
+        "line": found.place.line,
+        "inside": found.place.inside or None,
+        "explanation": judged.explanation,
+        "condition": judged.condition,
+        "fix": judged.fix,
+        "diff": found.diff or None,
+        "owner": found.owner or None,
+        "owner_source": found.owner_source or None,
+    }
+
+
+def as_sarif(result: Result, version: str) -> dict[str, Any]:
+    """Safe clients are left out: code review shows what needs a person."""
+    shown = [found for found in result.found if found.judged.verdict != SAFE]
+    rules = list(dict.fromkeys(found.judged.verdict for found in shown))
+    return {
+        "$schema": _HOME,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "client-telemetry",
+                        "version": version,
+                        "rules": [
+                            {"id": f"kafka-client-{rule}", "shortDescription": {"text": _MEANINGS[rule]}}
+                            for rule in rules
+                        ],
+                    }
+                },
+                "invocations": [
+                    {"executionSuccessful": True, "toolExecutionNotifications": list(_notifications(result))}
+                ],
+                "results": [_result(found, rules.index(found.judged.verdict)) for found in shown],
+            }
+        ],
+    }
+
+
+def _notifications(result: Result) -> Iterator[dict[str, Any]]:
+    for unread in result.unread:
+        yield {
+            "level": "warning",
+            "message": {"text": f"not read: {_plain(unread.reason)}"},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(unread.file)}}}],
+        }
+
+
+def _result(found: Found, rule: int) -> dict[str, Any]:
+    judged = found.judged
+    fix = f" Fix: {judged.fix}." if judged.fix else ""
+    owner = f" Owner: {found.owner}." if found.owner else ""
+    inside = f" ({found.place.inside})" if found.place.inside else ""
+    location: dict[str, Any] = {"artifactLocation": {"uri": _uri(found.place.file)}}
+    if found.place.line:
+        location["region"] = {"startLine": found.place.line}
+    return {
+        "ruleId": f"kafka-client-{judged.verdict}",
+        "ruleIndex": rule,
+        "level": _LEVELS[judged.verdict],
+        "message": {"text": _plain(f"{found.client.text}{inside}: {judged.explanation}{fix}{owner}")},
+        "locations": [{"physicalLocation": location}],
+        "partialFingerprints": {
+            "client/v1": f"{found.place.file}:{found.place.inside}:{found.client.package.name}"
+        },
+    }
+
+
+def _uri(file: str) -> str:
+    """Relative to the folder that the scan was started in, as uploads to code review expect it."""
+    return quote(PurePosixPath(file).as_posix().removeprefix("./"))
+
+
+def _plain(text: str) -> str:
+    """SARIF messages may have links in square brackets: names of strangers make none."""
+    return without_invisible(text).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")

@@ -1,0 +1,35 @@
+"""The result of a scan as GitHub Flavored Markdown: for a comment on a merge request or a job's summary."""
+
+from collections.abc import Iterator
+
+from client_telemetry.artefacts.scan import Result
+from client_telemetry.reports.artefacts.text import summary
+from client_telemetry.reports.markdown import code, prose, row
+
+_MOST_ROWS = 200
+
+
+def lines(result: Result, target: str) -> Iterator[str]:
+    yield prose(summary(result, target))
+    yield ""
+    if result.found:
+        yield row(("Verdict", "Client", "Where", "Why", "Fix", "Owner"))
+        yield row(("---",) * 6)
+    for found in result.found[:_MOST_ROWS]:
+        judged = found.judged
+        yield row(
+            (
+                judged.verdict,
+                code(found.client.text),
+                code(str(found.place), 120),
+                prose(judged.explanation),
+                prose(judged.fix),
+                code(found.owner) if found.owner else "",
+            )
+        )
+    if len(result.found) > _MOST_ROWS:
+        yield ""
+        yield f"{len(result.found) - _MOST_ROWS} more are not shown."
+    for unread in result.unread:
+        yield ""
+        yield f"Not read: {code(unread.file, 120)}: {prose(unread.reason)}"

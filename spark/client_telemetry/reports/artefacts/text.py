@@ -1,0 +1,49 @@
+"""The result of a scan for a terminal: the worst first, each with what to do."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from client_telemetry.artefacts.scan import Found, Result
+from client_telemetry.knowledge.vocabulary import SAFE
+from client_telemetry.reports.client_strings import without_invisible
+from client_telemetry.reports.counted import counted
+
+_WIDTH = 110
+
+
+def lines(result: Result, target: str) -> Iterator[str]:
+    for found in result.found:
+        yield from _lines(found)
+        yield ""
+    for unread in result.unread:
+        yield f"not read: {without_invisible(unread.file)}: {without_invisible(unread.reason)}"
+    yield summary(result, target)
+
+
+def summary(result: Result, target: str) -> str:
+    """`4 Kafka clients in 12 files against 4.3.1: 2 breaks, 1 insufficient_evidence, 1 safe; 1 file not read`."""
+    counts: dict[str, int] = {}
+    for found in result.found:
+        counts[found.judged.verdict] = counts.get(found.judged.verdict, 0) + 1
+    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    unread = f"; {counted(len(result.unread), 'file')} not read" if result.unread else ""
+    clients = counted(len(result.found), "Kafka client")
+    return f"{clients} in {counted(result.read, 'file')} against {target}{': ' if verdicts else ''}{verdicts}{unread}"
+
+
+def _lines(found: Found) -> Iterator[str]:
+    judged = found.judged
+    yield f"{judged.verdict:<22}{without_invisible(found.client.text)}  {without_invisible(str(found.place))}"
+    if judged.verdict != SAFE:
+        yield from _paragraph(judged.explanation)
+        if judged.fix:
+            yield from _paragraph(f"fix: {judged.fix}")
+        for line in found.diff.splitlines():
+            yield f"    {without_invisible(line)}"
+    if found.owner:
+        yield from _paragraph(f"owner: {found.owner} ({found.owner_source})")
+
+
+def _paragraph(text: str) -> Iterator[str]:
+    safe = without_invisible(text)
+    return (f"    {line}" for line in wrap(safe, _WIDTH, break_on_hyphens=False, break_long_words=False))

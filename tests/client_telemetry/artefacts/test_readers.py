@@ -1,0 +1,266 @@
+"""What readers make of files as tools write them: excerpts in the spelling of each version of the format."""
+
+import pytest
+from client_telemetry.artefacts import files, libraries
+from client_telemetry.artefacts.packages import Unreadable
+
+
+def clients(name: str, text: str, others: dict[str, str] | None = None) -> list[tuple]:
+    """(line, client as shown, why its version is unknown) of each Kafka client in a file of this name."""
+    reader = files.by_name(name)
+    assert reader is not None, name
+    found = []
+    for package in reader(text, (others or {}).get):
+        if client := libraries.of(package):
+            found.append((package.line, client.text, client.why_unknown))
+    return found
+
+
+GO_MOD = """module example.com/orders
+
+go 1.21
+
+require (
+\tgithub.com/IBM/sarama v1.41.2
+\tgithub.com/twmb/franz-go v1.15.0 // indirect
+\tgithub.com/twmb/franz-go/pkg/kmsg v1.6.1 // indirect
+\tgithub.com/segmentio/kafka-go v0.0.0-20200101000000-abcdefabcdef
+)
+
+require github.com/confluentinc/confluent-kafka-go/v2 v2.3.0
+
+replace github.com/IBM/sarama => github.com/Shopify/sarama v1.38.1
+"""
+
+POM = """<?xml version="1.0" encoding="UTF-8"?>
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <parent>
+    <groupId>com.example</groupId><artifactId>parent</artifactId><version>1</version>
+  </parent>
+  <artifactId>child</artifactId>
+  <dependencies>
+    <dependency>
+      <groupId>org.apache.kafka</groupId>
+      <artifactId>kafka-clients</artifactId>
+    </dependency>
+  </dependencies>
+</project>
+"""
+PARENT = """<project>
+  <groupId>com.example</groupId><artifactId>parent</artifactId><version>1</version>
+  <properties><kafka.version>2.8.1</kafka.version></properties>
+  <dependencyManagement><dependencies><dependency>
+    <groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId><version>${kafka.version}</version>
+  </dependency></dependencies></dependencyManagement>
+</project>
+"""
+
+
+def test_go_modules_with_a_replacement_a_commit_and_a_binding():
+    assert clients("go.mod", GO_MOD) == [
+        (14, "github.com/ibm/sarama", "replaced by github.com/Shopify/sarama v1.38.1, another module"),
+        (7, "franz-go 1.15.0", ""),
+        (
+            9,
+            "github.com/segmentio/kafka-go",
+            "v0.0.0-20200101000000-abcdefabcdef is a commit, not a release",
+        ),
+        (12, "librdkafka 2.3.0 in confluent-kafka-go 2.3.0", ""),
+    ]
+
+
+def test_go_sum_is_read_only_where_it_stands_alone_and_names_one_version():
+    one = "github.com/IBM/sarama v1.41.2 h1:abc=\ngithub.com/IBM/sarama v1.41.2/go.mod h1:abc=\n"
+    assert clients("go.sum", one) == [(1, "sarama 1.41.2", "")]
+    assert clients("go.sum", one, {"go.mod": GO_MOD}) == []
+    two = one + "github.com/IBM/sarama v1.43.0 h1:abc=\n"
+    ((_, _, why),) = clients("go.sum", two)
+    assert why == "go.sum has v1.41.2, v1.43.0, and no go.mod says which is used"
+
+
+def test_a_pom_takes_versions_from_its_parent_in_the_tree_only():
+    assert clients("pom.xml", POM, {"../pom.xml": PARENT}) == [(8, "kafka-clients 2.8.1", "")]
+    assert clients("pom.xml", POM) == [
+        (8, "kafka-clients", "declared in a parent that is not here (com.example:parent:1)")
+    ]
+    other = PARENT.replace("<artifactId>parent<", "<artifactId>another<")
+    assert clients("pom.xml", POM, {"../pom.xml": other}) == clients("pom.xml", POM)
+
+
+def test_parents_in_a_circle_end():
+    circle = PARENT.replace(
+        "<properties>",
+        "<parent><groupId>com.example</groupId><artifactId>parent</artifactId><version>1</version></parent><properties>",
+    )
+
+    class Everywhere(dict):
+        def get(self, path):
+            return circle
+
+    reader = files.by_name("pom.xml")
+    (package,) = reader(POM, Everywhere().get)
+    assert package.version == "2.8.1"
+
+
+def test_xml_with_entities_is_refused():
+    bomb = '<!DOCTYPE project [<!ENTITY a "aaaa"><!ENTITY b SYSTEM "file:///etc/passwd">]><project>&a;&b;</project>'
+    with pytest.raises(Unreadable, match="refused: it has a DTD or entities"):
+        clients("pom.xml", bomb)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "package-lock.json",
+            '{"lockfileVersion": 3, "packages": {"": {"dependencies": {"kafkajs": "^2.0.0"}},\n'
+            '"node_modules/kafkajs": {"version": "2.2.4"},\n'
+            '"node_modules/a/node_modules/kafkajs": {"version": "1.16.0"}}}',
+            [(2, "kafkajs 2.2.4", ""), (3, "kafkajs 1.16.0", "")],
+        ),
+        (
+            "package-lock.json",
+            '{"lockfileVersion": 1, "dependencies": {\n"kafkajs": {"version": "1.15.0"}}}',
+            [(2, "kafkajs 1.15.0", "")],
+        ),
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: '9.0'\npackages:\n\n  kafkajs@2.2.4:\n    resolution: {}\n\n"
+            "  '@confluentinc/kafka-javascript@1.0.0':\n    resolution: {}\n\nsnapshots:\n\n  kafkajs@2.2.4: {}\n",
+            [
+                (4, "kafkajs 2.2.4", ""),
+                (7, "librdkafka 2.6.1 in confluent-kafka-javascript 1.0.0", ""),
+            ],
+        ),
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: 5.4\npackages:\n\n  /kafkajs/1.16.0:\n    resolution: {}\n",
+            [(4, "kafkajs 1.16.0", "")],
+        ),
+        (
+            "yarn.lock",
+            '# yarn lockfile v1\n\n\nkafkajs@^2.0.0, kafkajs@^2.1.0:\n  version "2.2.4"\n  resolved "x"\n',
+            [(5, "kafkajs 2.2.4", "")],
+        ),
+        (
+            "yarn.lock",
+            '"kafkajs@npm:^2.0.0":\n  version: 2.2.4\n  resolution: "kafkajs@npm:2.2.4"\n',
+            [(2, "kafkajs 2.2.4", "")],
+        ),
+        (
+            "requirements.txt",
+            "# pinned\nkafka-python==2.0.2 ; python_version > '3' \\\n    --hash=sha256:00\nConfluent_Kafka[avro]==2.3.0\naiokafka>=0.8\n-r other.txt\n",
+            [
+                (2, "kafka-python 2.0.2", ""),
+                (4, "librdkafka 2.3.0 in confluent-kafka-python 2.3.0", ""),
+                (5, "aiokafka", "version not locked (>=0.8)"),
+            ],
+        ),
+        (
+            "poetry.lock",
+            '[[package]]\nname = "aiokafka"\nversion = "0.12.0"\n',
+            [(2, "aiokafka 0.12.0", "")],
+        ),
+        (
+            "Pipfile.lock",
+            '{"default": {"kafka-python": {"version": "==1.4.7"}}}',
+            [(1, "kafka-python 1.4.7", "")],
+        ),
+        (
+            "environment.yml",
+            "dependencies:\n  - librdkafka=2.3.0\n  - python=3.11\n  - pip:\n    - kafka-python==2.0.2\n",
+            [(2, "librdkafka 2.3.0", ""), (5, "kafka-python 2.0.2", "")],
+        ),
+        (
+            "Cargo.lock",
+            '[[package]]\nname = "rdkafka-sys"\nversion = "4.7.0+2.3.0"\n',
+            [(2, "librdkafka 2.3.0", "")],
+        ),
+        ("Gemfile.lock", "GEM\n  specs:\n    ruby-kafka (1.5.0)\n", [(3, "ruby-kafka 1.5.0", "")]),
+        (
+            "composer.lock",
+            '{"packages": [], "platform": {"ext-rdkafka": "*"}}',
+            [
+                (
+                    1,
+                    "ext-rdkafka",
+                    "brings librdkafka, whose version is not written here (PHP's extension uses the librdkafka of the system)",
+                )
+            ],
+        ),
+        (
+            "packages.lock.json",
+            '{"dependencies": {"net8.0": {"Confluent.Kafka": {"type": "Direct", "resolved": "2.3.0"},\n"librdkafka.redist": {"type": "Transitive", "resolved": "2.3.0"}}}}',
+            [
+                (1, "librdkafka 2.3.0 in confluent-kafka-dotnet 2.3.0", ""),
+                (2, "librdkafka 2.3.0", ""),
+            ],
+        ),
+        (
+            "Orders.csproj",
+            '<Project Sdk="Microsoft.NET.Sdk">\n<ItemGroup>\n<PackageReference Include="Confluent.Kafka" Version="1.8.2" />\n</ItemGroup></Project>',
+            [(3, "librdkafka 1.8.2 in confluent-kafka-dotnet 1.8.2", "")],
+        ),
+        (
+            "mix.lock",
+            '%{\n  "brod": {:hex, :brod, "3.16.8", "abc", [:rebar3], [], "hexpm", "def"},\n}\n',
+            [(2, "brod 3.16.8", "")],
+        ),
+        (
+            "gradle.lockfile",
+            "# locked\norg.apache.kafka:kafka-clients:3.4.0=compileClasspath\nempty=\n",
+            [(2, "kafka-clients 3.4.0", "")],
+        ),
+        (
+            "libs.versions.toml",
+            '[versions]\nkafka = "3.6.1"\n\n[libraries]\nkafka-clients = { module = "org.apache.kafka:kafka-clients", version.ref = "kafka" }\n',
+            [(2, "kafka-clients 3.6.1", "")],
+        ),
+        (
+            "build.gradle.kts",
+            'val kafkaVersion = "2.0.1"\ndependencies {\n  implementation("org.apache.kafka:kafka-clients:$kafkaVersion")\n}\n',
+            [(1, "kafka-clients 2.0.1", "")],
+        ),
+    ],
+)
+def test_a_lock_file_or_manifest(name, text, expected):
+    assert clients(name, text) == expected
+
+
+CYCLONEDX = """{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": [
+ {"type": "library", "name": "kafka-clients", "purl": "pkg:maven/org.apache.kafka/kafka-clients@3.9.0?type=jar",
+  "properties": [{"name": "syft:location:0:path", "value": "/app/orders.jar"}]},
+ {"type": "application", "name": "app", "components": [
+  {"name": "librdkafka1", "version": "2.0.2-1", "purl": "pkg:deb/debian/librdkafka1@2.0.2-1?arch=amd64&distro=debian-12"}]},
+ {"name": "sarama", "purl": "pkg:golang/github.com/IBM/sarama@v1.43.1"},
+ {"name": "no purl", "version": "1"}]}
+"""
+SPDX = """{"spdxVersion": "SPDX-2.3", "packages": [{"name": "kafkajs", "versionInfo": "2.2.4", "externalRefs": [
+ {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:npm/kafkajs@2.2.4"}]}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (CYCLONEDX, [(2, "kafka-clients 3.9.0", ""), (5, "librdkafka 2.0.2", ""), (6, "sarama 1.43.1", "")]),
+        (SPDX, [(2, "kafkajs 2.2.4", "")]),
+    ],
+)
+def test_an_sbom(text, expected):
+    assert clients("sbom.json", text) == expected
+    assert files.by_beginning(text) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "not JSON: .* at line 1"),
+        ("[" * 100_000, "not JSON: nested too deeply"),
+        ("{}", "not an SBOM: neither CycloneDX nor SPDX"),
+        ("[]", "not a JSON object"),
+    ],
+)
+def test_an_sbom_that_cannot_be_read_says_why(text, reason):
+    with pytest.raises(Unreadable, match=reason):
+        clients("bom.json", text)
