@@ -130,7 +130,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/index.md", "kafka-configs.sh"): LOGGERS,
     ("docs/index.md", "pipx install"): PIPX,
     ("docs/index.md", "make run"): MAKE,
-    ("docs/knowledge-base.md", "make knowledge"): NotRun("changes the knowledge base; client_telemetry/compatibility/test_broker_release.py reads a jar"),
+    ("docs/knowledge-base.md", "make knowledge"): NotRun("changes the knowledge base; client_telemetry/knowledge/test_broker_release.py reads a jar"),
     ("docs/knowledge-base.md", "client_id_pattern,"): COMMANDS,
     ("docs/knowledge-base.md", "product,"): COMMANDS,
     ("docs/knowledge-base.md", "library,"): COMMANDS,

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from client_telemetry.probe.connection import Address, NotKafka
 
+UNSUPPORTED_MECHANISM: Final = 33
 UNSUPPORTED_VERSION: Final = 35
 _SUPPORTED_FEATURES, _FINALIZED_FEATURES = 0, 2
 _MOST_ENTRIES: Final = 100_000
@@ -143,3 +144,11 @@ def mechanisms(payload: bytes) -> tuple[str, ...]:
     answer.int32()
     answer.int16()
     return tuple(sorted(answer.text() or "" for _ in range(answer.count(compact=False))))
+
+
+def authenticated(payload: bytes) -> tuple[int, str, bytes]:
+    """Error, its message and the broker's token, from an answer to SaslAuthenticate version 0."""
+    answer = _Bytes(payload)
+    answer.int32()
+    error, message = answer.int16(), answer.text()
+    return error, message or "", answer.take(max(0, answer.int32()))

@@ -184,5 +184,11 @@ def _as_broken_connection() -> Iterator[None]:
         yield
     except TimeoutError:
         raise NoAnswer("no answer in time") from None
+    except ssl.SSLError as error:
+        if "CERTIFICATE" not in (error.reason or ""):
+            raise ConnectionClosed(f"the connection broke ({error.reason})") from error
+        raise Unreachable(
+            "the listener wants a client certificate that it trusts: set ssl.keystore.location to a PEM file with key and certificate"
+        ) from error
     except OSError as error:
         raise ConnectionClosed(f"the connection broke ({error.strerror or error})") from error

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from client_telemetry.knowledge import apis, broker_guess
-from client_telemetry.probe import answers, listener, probing, request_bodies, target_file
+from client_telemetry.probe import answers, listener, probing, request_bodies, security, target_file
 from client_telemetry.probe.answers import Cluster
 from client_telemetry.probe.connection import Address, BrokenConnection
 from client_telemetry.probe.listener import Listener
@@ -47,6 +47,11 @@ def measure(
     if first is None:
         raise NothingMeasured("; ".join(measured.failures.values()))
     entry, advertised = first
+    if not entry.uses_sasl and (mechanisms := _mechanisms_wanted(entry, limits)):
+        raise NothingMeasured(
+            f"{entry.address}: the listener wants a login with {', '.join(mechanisms)}: set security.protocol to "
+            f"SASL_{entry.security_protocol}, sasl.mechanism and sasl.jaas.config in --command-config"
+        )
     measured.cluster = _cluster(entry, advertised.versions, limits, measured)
     for name, address in _members(measured.cluster, entry.address):
         _probe(name, entry.at(address), limits, measured, progress)
@@ -122,6 +127,21 @@ def _mechanisms(at: Listener, limits: Limits) -> tuple[str, ...]:
     request = request_bodies.requests()[probing.SASL_HANDSHAKE, 1]
     with at.connect() as opened:
         return answers.mechanisms(opened.ask(request.frame, limits.answer_s).payload)
+
+
+def _mechanisms_wanted(entry: Listener, limits: Limits) -> tuple[str, ...]:
+    """Mechanisms of a listener that wants a login; empty if it wants none, and answers that this is not the time for one."""
+    request = request_bodies.requests()[probing.SASL_HANDSHAKE, 1]
+    try:
+        with entry.connect() as opened:
+            payload = opened.ask(request.frame, limits.answer_s).payload
+        return (
+            answers.mechanisms(payload)
+            if answers.error_code(payload, 4) == answers.UNSUPPORTED_MECHANISM
+            else ()
+        )
+    except BrokenConnection:
+        return ()
 
 
 def content(measured: Measured, bootstrap: Sequence[Listener], now: datetime | None = None) -> dict[str, Any]:
@@ -241,8 +261,6 @@ def _answers_like(
 
 def bootstrap_listeners(text: str, settings: Mapping[str, str]) -> tuple[Listener, ...]:
     """Raises UnusableSettings."""
-    from client_telemetry.probe import security
-
     tls, login = security.of(settings)
     protocol = listener.security_protocol(settings)
     return tuple(Listener(address, protocol, tls, login) for address in listener.addresses(text))

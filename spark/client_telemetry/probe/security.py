@@ -4,7 +4,7 @@ import ssl
 from collections.abc import Mapping
 from pathlib import Path
 
-from client_telemetry.probe import listener
+from client_telemetry.probe import listener, login
 from client_telemetry.probe.listener import Login, UnusableSettings
 
 
@@ -12,7 +12,7 @@ def of(settings: Mapping[str, str]) -> tuple[ssl.SSLContext | None, Login | None
     """Raises UnusableSettings."""
     protocol = listener.security_protocol(settings)
     tls = _tls(settings) if protocol.endswith("SSL") else None
-    return tls, None
+    return tls, login.of(settings) if protocol.startswith("SASL") else None
 
 
 def _tls(settings: Mapping[str, str]) -> ssl.SSLContext:

@@ -11,7 +11,7 @@ from client_telemetry.knowledge import apis, served
 from client_telemetry.probe import command_line, target_file
 from client_telemetry.probe.target_file import parse_ranges
 
-from .kafka_broker import JARS, KafkaBroker, free_ports
+from .kafka_broker import JARS, KafkaBroker, free_ports, mutual_tls, secured
 
 SHORT = ("3.9.1", "4.0.1", "4.4.0")
 EVERY_PATCH = tuple(
@@ -24,7 +24,7 @@ EXPLAINED = {
     "4": ("72 PushTelemetry",),
 }
 """Major release -> APIs in which it differs from the knowledge base, with default settings."""
-_WITHOUT_PLUGIN = {"metric.reporters": "org.apache.kafka.common.metrics.JmxReporter"}
+SCRAM_LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
 
 def folder_of(release: str) -> str:
@@ -45,9 +45,25 @@ def release(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def broker(release: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
     (controller,) = free_ports(1)
-    folder = tmp_path_factory.mktemp("probed") / "broker"
+    folder = tmp_path_factory.mktemp("probed")
+    mutual, certificate = mutual_tls(folder, "MUTUAL", "carol")
+    (folder / "both.pem").write_bytes(certificate.key.read_bytes() + certificate.certificate.read_bytes())
+    prefix = "listener.name.secure."
     started = KafkaBroker(
-        folder, folder_of(release), 1, 1, controller, settings=_WITHOUT_PLUGIN, format_options=()
+        folder / "broker",
+        folder_of(release),
+        1,
+        1,
+        controller,
+        settings={
+            "metric.reporters": "org.apache.kafka.common.metrics.JmxReporter",  # not the plugin's
+            **secured(folder, "SECURE", {"alice": "alices-secret"}),
+            f"{prefix}sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
+            f"{prefix}scram-sha-256.sasl.jaas.config": f"{SCRAM_LOGIN} required;",
+            **mutual,
+        },
+        listeners={"CLIENTS": "PLAINTEXT", "SECURE": "SASL_SSL", "MUTUAL": "SSL"},
+        format_options=("--add-scram", "SCRAM-SHA-256=[name=alice,password=alices-secret]"),
     )
     try:
         started.start()
@@ -60,7 +76,7 @@ def broker(release: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[K
 def probed(broker: KafkaBroker, tmp_path_factory: pytest.TempPathFactory) -> dict:
     output = tmp_path_factory.mktemp("target") / "target.json"
     before = state(broker)
-    assert command_line.main([broker.bootstrap, f"--output={output}"]) == 0
+    assert command_line.main([broker.bootstrap, f"--output={output}", "--rate=1000"]) == 0
     after = state(broker)
     assert len(after["metadata"]) > 5
     assert after == before
@@ -158,3 +174,77 @@ def test_what_was_not_asked_has_a_reason(probed):
     silent = [(name, entry) for name, entry in answers.items() if not entry]
     assert silent == []
     assert "takes a producer id" in answers["22 InitProducerId"]["not_asked"]
+
+
+on_the_newest = pytest.mark.parametrize("release", [SHORT[-1]], indirect=True)
+"""The ways in are the same on all."""
+
+
+def config(broker: KafkaBroker, folder: Path, **settings: str) -> Path:
+    file = folder / "client.properties"
+    authority = {"ssl.truststore.location": str(broker.folder.parent / "ca.pem")}
+    file.write_text("".join(f"{name}={value}\n" for name, value in {**authority, **settings}.items()))
+    return file
+
+
+def login(mechanism: str, password: str = "alices-secret") -> dict[str, str]:
+    return {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": f'{SCRAM_LOGIN} required username="alice" password="{password}";',
+    }
+
+
+def comparable(answers: dict, *without: str) -> dict:
+    return {name: entry for name, entry in answers.items() if name not in without}
+
+
+@on_the_newest
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_a_listener_with_a_login_answers_the_same(probed, broker, tmp_path, mechanism):
+    output = tmp_path / "target.json"
+    arguments = [
+        f"--command-config={config(broker, tmp_path, **login(mechanism))}",
+        f"--output={output}",
+        "--rate=1000",
+    ]
+    assert command_line.main([f"localhost:{broker.ports['SECURE']}", *arguments]) == 0
+    secure = target_file.read(output)
+    assert secure["mechanisms"] == ["PLAIN", "SCRAM-SHA-256"]
+    of_login = ("17 SaslHandshake", "36 SaslAuthenticate")
+    assert comparable(secure["answers"][0], *of_login) == comparable(probed["answers"][0], *of_login)
+
+
+@on_the_newest
+def test_a_listener_with_client_certificates_answers_the_same(probed, broker, tmp_path):
+    output, keys = tmp_path / "target.json", str(broker.folder.parent / "both.pem")
+    settings = {"security.protocol": "SSL", "ssl.keystore.location": keys}
+    arguments = [
+        f"--command-config={config(broker, tmp_path, **settings)}",
+        f"--output={output}",
+        "--rate=1000",
+    ]
+    assert command_line.main([f"localhost:{broker.ports['MUTUAL']}", *arguments]) == 0
+    assert target_file.read(output)["answers"] == probed["answers"]
+
+
+@on_the_newest
+@pytest.mark.parametrize(
+    ("listener", "settings", "said"),
+    [
+        ("SECURE", login("PLAIN", "wrong"), "the login with PLAIN failed: Authentication failed"),
+        ("SECURE", login("SCRAM-SHA-256", "wrong"), "the login with SCRAM-SHA-256 failed"),
+        ("SECURE", login("SCRAM-SHA-512"), "does not enable SCRAM-SHA-512, but PLAIN, SCRAM-SHA-256"),
+        ("SECURE", {}, "the listener speaks TLS: set security.protocol"),
+        ("SECURE", {"security.protocol": "SSL"}, "wants a login with PLAIN, SCRAM-SHA-256"),
+        ("MUTUAL", {"security.protocol": "SSL"}, "wants a client certificate"),
+        ("CLIENTS", {"security.protocol": "SSL"}, "TLS"),
+        ("CLIENTS", {**login("PLAIN"), "security.protocol": "SASL_PLAINTEXT"}, "the listener takes no login"),
+    ],
+)
+def test_a_wrong_way_in_is_a_line(broker, tmp_path, capsys, listener, settings, said):
+    arguments = [f"--command-config={config(broker, tmp_path, **settings)}", f"--output={tmp_path / 'x'}"]
+    assert command_line.main([f"localhost:{broker.ports[listener]}", *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert not (tmp_path / "x").exists()
