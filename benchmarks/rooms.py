@@ -25,7 +25,7 @@ LEVELS = (
     {"workers"},
     {"pipeline"},
     {"sources"},
-    {"probe", "artefacts"},
+    {"probe", "artefacts", "campaign"},
     {"activity"},
     {"decode", "sessionize", "profile", "impact"},
     {"review"},

@@ -21,6 +21,7 @@ from benchmarks import rooms
         "reports",
         "subscriptions",
         "probe",
+        "campaign",
     ],
 )
 def test_a_pure_package_imports_neither_spark_nor_airflow(package):

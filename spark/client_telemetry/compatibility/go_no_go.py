@@ -22,11 +22,11 @@ def decide(
     (3, 'no-go: 2 applications with the verdict breaks')
     """
     if stopping := sum(verdicts.get(verdict, 0) for verdict in fail_on):
-        return NO_GO, f"no-go: {_counted(stopping, each)} with the verdict {' or '.join(fail_on)}"
+        return NO_GO, f"no-go: {counted(stopping, each)} with the verdict {' or '.join(fail_on)}"
     if lacking := verdicts.get(INSUFFICIENT_EVIDENCE):
         return (
             CANNOT_TELL,
-            f"cannot tell: {_counted(lacking, each)} {'lacks' if lacking == 1 else 'lack'} evidence",
+            f"cannot tell: {counted(lacking, each)} {'lacks' if lacking == 1 else 'lack'} evidence",
         )
     if not sum(verdicts.values()):
         return CANNOT_TELL, f"cannot tell: there is no {each}"
@@ -42,7 +42,7 @@ def decide_by_report(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple
     blockers = [note["subject"] for note in report.get("blockers") or ()]
     if blockers:
         names = ", ".join(dict.fromkeys(blockers))
-        return NO_GO, f"no-go: {_counted(len(blockers), 'blocker')} in the setup of the brokers: {names}"
+        return NO_GO, f"no-go: {counted(len(blockers), 'blocker')} in the setup of the brokers: {names}"
     if code == GO and report.get("incomplete"):
         return CANNOT_TELL, f"cannot tell: {report['incomplete']}"
     return code, sentence
@@ -62,7 +62,7 @@ def _decide_by_verdicts(report: Mapping[str, Any], fail_on: Sequence[str]) -> tu
     return decide(of_applications, fail_on)
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
