@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
+from typing import BinaryIO
 
+from client_telemetry.artefacts.binaries import archives, go_programs, images
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.artefacts.readers import (
     dotnet,
@@ -97,7 +99,6 @@ _PATTERNS = tuple((pattern, reader) for pattern, reader in _READERS if "*" in pa
 _BEGINNING = 4096
 _MAY_BE_SBOM = re.compile(r".*\.json$", re.IGNORECASE)
 _SBOM_NAME = re.compile(r"(?:.*[._-])?(?:sbom|cdx|spdx|bom|syft)(?:[._-].*)?\.json", re.IGNORECASE)
-LONGEST_JSON_SNIFFED = 64
 
 
 def by_name(path: str) -> Reader | None:
@@ -129,4 +130,27 @@ def of_any(path: str, beginning: str) -> Reader | None:
         return _alone(python.read_requirements)
     if re.search(r"^(?:\[INFO\])?[\s|+\\-]*[\w.-]+:[\w.-]+:jar:", beginning, re.MULTILINE):
         return _alone(maven.read_resolved)
+    return None
+
+
+BinaryReader = Callable[[BinaryIO, images.Open], Iterable[Package]]
+_PROGRAM_SUFFIXES = ("", ".exe", ".bin", ".elf")
+
+
+def of_binary(path: str, beginning: Callable[[], bytes]) -> BinaryReader | None:
+    """The reader of an archive, an image or a program; None for other files. `beginning`: the first bytes, read only for
+    names that a program may have.
+    """
+    name = PurePosixPath(path).name
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix in archives.JAVA:
+        return lambda opened, open_other: archives.read_java(opened, name)
+    if suffix == ".whl":
+        return lambda opened, open_other: archives.read_wheel(opened)
+    if suffix == ".tar":
+        return lambda opened, open_other: images.read_tar(opened)
+    if name == "oci-layout":
+        return lambda opened, open_other: images.read(open_other)
+    if suffix in _PROGRAM_SUFFIXES and by_name(path) is None and go_programs.is_program(beginning()):
+        return lambda opened, open_other: go_programs.read(opened)
     return None

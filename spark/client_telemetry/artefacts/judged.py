@@ -46,11 +46,13 @@ class Pin:
 
 @dataclass(frozen=True)
 class CodeSeen:
-    """What the sources beside a lock file say. `languages`: those of which sources were read."""
+    """What the sources beside a lock file say."""
 
     libraries: frozenset[str] = frozenset()
-    """Libraries whose setting was looked for in sources of their language."""
+    """Libraries that sources which were read import: had they pinned a version there, it would be in `pins`."""
     pins: tuple[Pin, ...] = ()
+    mechanisms: tuple[tuple[str, str], ...] = ()
+    """SASL mechanisms that configuration files name, each with its place. Others may be used elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,12 @@ def of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
     written = client.written._replace(configuration=row.configuration) if row else client.written
     by_default = judge(ClientEvidence(written=written), source, target)
     if row is None or not row.pinned_by:
-        return _judged(client, by_default, source, target)
+        judged = _judged(client, by_default)
+        return _with_mechanisms(client, judged, written, source, target, code)
     pins = [pin for pin in code.pins if pin.library == client.library]
     if pins:
         return _pinned(client, written, row, pins, source, target)
-    judged = _judged(client, by_default, source, target)
+    judged = _judged(client, by_default)
     if judged.verdict in (BREAKS, INSUFFICIENT_EVIDENCE) or client.library in code.libraries:
         return judged
     return replace(
@@ -112,11 +115,28 @@ def of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
     )
 
 
+def _with_mechanisms(
+    client: Client, judged: Judged, written: WrittenLibrary, source: str, target: str, code: CodeSeen
+) -> Judged:
+    """A mechanism that is written down can break a client. It keeps none safe: another may be set elsewhere."""
+    if judged.verdict == BREAKS:
+        return judged
+    for mechanism, where in code.mechanisms:
+        evidence = ClientEvidence(written=written, sasl_mechanism=mechanism)
+        verdict = judge(evidence, source, target)
+        if verdict.verdict == BREAKS:
+            worse = _judged(client, verdict)
+            return replace(
+                worse, explanation=f"sasl.mechanism is {mechanism} in {where}. {worse.explanation}"
+            )
+    return judged
+
+
 def _pinned(
     client: Client, written: WrittenLibrary, row: Configuration, pins: list[Pin], source: str, target: str
 ) -> Judged:
     """The worst that a pin in the code does: which of several is that of this client is not known."""
-    default = _judged(client, judge(ClientEvidence(written=written), source, target), source, target)
+    default = _judged(client, judge(ClientEvidence(written=written), source, target))
     unknown = [pin for pin in pins if pin.release is None]
     old = [
         pin
@@ -134,7 +154,7 @@ def _pinned(
             breaking.append((pin, pinned))
     if breaking:
         pin, pinned = breaking[0]
-        judged = _judged(client, pinned, source, target)
+        judged = _judged(client, pinned)
         fix = f"raise {row.pinned_by} to {row.safe_from} or later" if row.safe_from else ""
         fix = "; ".join(filter(None, (default.fix if default.verdict == BREAKS else "", fix))) or judged.fix
         return replace(
@@ -166,12 +186,14 @@ def exact_release(release: str) -> str:
     return of_line[0] if of_line else ""
 
 
-def _judged(client: Client, verdict: ClientVerdict, source: str, target: str) -> Judged:
+def _judged(client: Client, verdict: ClientVerdict) -> Judged:
     explanation = verdict.explanation
     if verdict.verdict == INSUFFICIENT_EVIDENCE and re.match(r"Not known: which version", explanation):
         explanation = (
             f"{client.text} is older than what is known of {client.library}, or its requests are not known."
         )
+    if re.match(r"[a-z]+s ", explanation):
+        explanation = f"It {explanation}"
     return Judged(
         verdict.verdict,
         explanation,

@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from client_telemetry.artefacts import files, libraries, tree
-from client_telemetry.artefacts.judged import CodeSeen, Judged
+from client_telemetry.artefacts.binaries import images
+from client_telemetry.artefacts.code import Setting
+from client_telemetry.artefacts.judged import Judged
 from client_telemetry.artefacts.judged import of as judged_of
 from client_telemetry.artefacts.libraries import Client
+from client_telemetry.artefacts.owners import Owner
 from client_telemetry.artefacts.packages import Package, Place, Unreadable
+from client_telemetry.artefacts.surroundings import Surroundings, folders
+from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.knowledge.vocabulary import PRECEDENCE
 
 
@@ -41,16 +46,24 @@ class Result:
     found: list[Found] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     read: int = 0
+    settings: list[Setting] = field(default_factory=list)
+    """Client ids, groups and the like that stand as literals in configuration files."""
 
 
-def scan(paths: Sequence[Path], source: str, target: str) -> Result:
-    """Raises OSError for a path that does not exist or cannot be read."""
-    result, named = Result(), []
+def scan(paths: Sequence[Path], source: str, target: str, rules: Sequence[OwnerRule] = ()) -> Result:
+    """`rules`: owner rules of the user. Raises OSError for a path that does not exist or cannot be read."""
+    result = Result()
     for given in paths:
+        surroundings, named = Surroundings(), []
         for file in tree.files(given):
             named += _clients(file, result)
-    for place, client in _resolved(named):
-        result.found.append(Found(place, client, judged_of(client, source, target, CodeSeen())))
+            surroundings.add(file)
+        result.settings += surroundings.settings
+        for place, client in _resolved(named):
+            code_seen = surroundings.code_seen(place.file, client.library)
+            judged = judged_of(client, source, target, code_seen)
+            owner = surroundings.owner(place.file, rules) or Owner("", "")
+            result.found.append(Found(place, client, judged, owner.name, owner.source))
     result.found.sort(key=_worst_first)
     return result
 
@@ -61,17 +74,29 @@ def _worst_first(found: Found) -> tuple[int, str, int]:
 
 def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
     try:
-        reader = _reader(file)
-        if reader is None:
-            return []
-        packages = list(reader(file.text(), lambda path: tree.beside(file, path)))
+        packages = _packages(file)
+    except images.NoImage as error:
+        if file.given:
+            result.unread.append(Unread(file.shown, str(error)))
+        return []
     except Unreadable as error:
         result.unread.append(Unread(file.shown, str(error)))
+        return []
+    if packages is None:
         return []
     result.read += 1
     return [
         (Place(file.shown, package.line, package.inside), client) for package, client in _of_file(packages)
     ]
+
+
+def _packages(file: tree.File) -> list[Package] | None:
+    """None for a file that names no packages."""
+    if read_binary := files.of_binary(file.path, file.beginning):
+        with file.open() as opened:
+            return list(read_binary(opened, lambda path: tree.open_beside(file, path)))
+    reader = _reader(file)
+    return list(reader(file.text(), lambda path: tree.beside(file, path))) if reader else None
 
 
 def _reader(file: tree.File) -> files.Reader | None:
@@ -125,15 +150,7 @@ def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client
     for place, client in named:
         package = client.package
         if package.declared_only and any(
-            (folder, package.type, package.name) in locked for folder in _upwards(place.file)
+            (folder, package.type, package.name) in locked for folder in folders(place.file)
         ):
             continue
         yield place, client
-
-
-def _upwards(file: str) -> Iterator[str]:
-    folder = posixpath.dirname(file)
-    yield folder
-    while folder:
-        folder = posixpath.dirname(folder) if folder != posixpath.dirname(folder) else ""
-        yield folder

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from client_telemetry.artefacts.packages import Unreadable
 
@@ -43,25 +44,25 @@ class File:
     """Whether the user named this very file."""
 
     def content(self) -> bytes:
-        """Raises Unreadable, also for a file that has become a link meanwhile."""
+        """Raises Unreadable, for one that is too large, too."""
         if self.size > LARGEST_BYTES:
             raise Unreadable(
                 f"{self.size / 2**20:,.0f} MiB: larger than {LARGEST_BYTES // 2**20} MiB, not read"
             )
+        with self.open() as opened:
+            return opened.read(LARGEST_BYTES + 1)
+
+    def open(self) -> BinaryIO:
+        """Raises Unreadable, also for a file that has become a link meanwhile."""
         try:
             descriptor = os.open(self.root / self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as opened:
-                return opened.read(LARGEST_BYTES + 1)
         except OSError as error:
             raise Unreadable(error.strerror or "cannot be read") from None
+        return os.fdopen(descriptor, "rb")
 
     def beginning(self, length: int = 4096) -> bytes:
-        try:
-            descriptor = os.open(self.root / self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as opened:
-                return opened.read(length)
-        except OSError as error:
-            raise Unreadable(error.strerror or "cannot be read") from None
+        with self.open() as opened:
+            return opened.read(length)
 
     def text(self) -> str:
         return as_text(self.content())
@@ -111,6 +112,23 @@ def beside(file: File, path: str) -> str | None:
     """The text of another file by its path relative to this one; None if it is not in the tree, or leads out of it by `..`
     or by a link.
     """
+    other = _other(file, path)
+    try:
+        return other.text() if other else None
+    except Unreadable:
+        return None
+
+
+def open_beside(file: File, path: str) -> BinaryIO | None:
+    """Like `beside`, opened."""
+    other = _other(file, path)
+    try:
+        return other.open() if other else None
+    except Unreadable:
+        return None
+
+
+def _other(file: File, path: str) -> File | None:
     parts: list[str] = []
     for part in (*PurePosixPath(file.path).parent.parts, *PurePosixPath(path.replace("\\", "/")).parts):
         if part == "/" or (part == ".." and not parts):
@@ -122,9 +140,9 @@ def beside(file: File, path: str) -> str | None:
     whole = file.root.joinpath(*parts)
     try:
         status = whole.lstat()
-        if not stat.S_ISREG(status.st_mode) or not whole.resolve().is_relative_to(file.root.resolve()):
-            return None
-        other = File(file.root, "/".join(parts), "", status.st_size)
-        return other.text()
+        is_inside = whole.resolve().is_relative_to(file.root.resolve())
     except (OSError, ValueError):
         return None
+    if not stat.S_ISREG(status.st_mode) or not is_inside:
+        return None
+    return File(file.root, "/".join(parts), "", status.st_size)

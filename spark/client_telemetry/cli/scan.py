@@ -20,6 +20,7 @@ from client_telemetry.artefacts.scan import Result, scan
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, add_fail_on, decide
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
+from client_telemetry.identity.owners import BadOwnerRule, OwnerRule, load_owner_rules
 from client_telemetry.knowledge import releases
 from client_telemetry.reports.artefacts import documents, markdown, text
 from client_telemetry.reports.counted import counted
@@ -38,6 +39,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="exact release that the brokers run; default: the last one before the target's major version",
     )
     parser.add_argument(
+        "--owners",
+        type=Path,
+        metavar="FILE",
+        help="owner rules, for client ids and groups that are written beside a client; CODEOWNERS and Backstage's catalog-info.yaml are "
+        "read in any case",
+    )
+    parser.add_argument(
         "--format", default=TEXT, choices=(TEXT, JSON, SARIF, MARKDOWN), help="default: %(default)s"
     )
     add_fail_on(parser, default=("breaks",))
@@ -50,8 +58,9 @@ def _scan(program: str, args: argparse.Namespace) -> int:
     try:
         target = releases.exact(args.target)
         source, target = releases.upgrade(args.source or _before_major(target), target)
-        result = scan(args.paths, source, target)
-    except releases.UnusableRelease as error:
+        rules = _owner_rules(args.owners) if args.owners else ()
+        result = scan(args.paths, source, target, rules)
+    except (releases.UnusableRelease, BadOwnerRule) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
@@ -61,6 +70,13 @@ def _scan(program: str, args: argparse.Namespace) -> int:
     _print(args.format, result, source, target, decision)
     print(decision, file=sys.stderr)
     return code
+
+
+def _owner_rules(path: Path) -> tuple[OwnerRule, ...]:
+    try:
+        return load_owner_rules(path.read_text(encoding="utf-8-sig"))
+    except (UnicodeDecodeError, BadOwnerRule) as error:
+        raise BadOwnerRule(f"{path}: {error}") from None
 
 
 def _before_major(target: str) -> str:

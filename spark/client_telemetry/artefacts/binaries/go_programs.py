@@ -1,0 +1,76 @@
+"""Go programs: the modules that the linker writes into every binary (runtime/debug.BuildInfo).
+
+The text stands between two fixed sequences of 16 bytes (cmd/go/internal/modload/build.go, infoStart and infoEnd), in
+every version of Go since 1.13, whatever the format of the program.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.readers import golang
+
+MAGIC = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
+LARGEST_BYTES = 512 * 2**20
+_START = bytes.fromhex("3077af0c9274080241e1c107e6d618e6")
+_END = bytes.fromhex("f932433186182072008242104116d8f2")
+_PIECE = 8 * 2**20
+_LONGEST = 4 * 2**20
+
+
+def is_program(beginning: bytes) -> bool:
+    return beginning.startswith(MAGIC)
+
+
+def read(opened: BinaryIO) -> Iterator[Package]:
+    """The modules of a Go program; nothing for any other program, or one whose information was stripped."""
+    text = _between(opened)
+    last: Package | None = None
+    for line in text.decode("utf-8", "replace").splitlines() if text else ():
+        words = line.split("\t")
+        if words[0] in ("dep", "mod") and len(words) >= 3:
+            if last:
+                yield last
+            last = _package(words[1], words[2])
+        elif words[0] == "=>" and len(words) >= 3 and last:
+            last = _replaced(last, words[1], words[2])
+    if last:
+        yield last
+
+
+def _between(opened: BinaryIO) -> bytes:
+    """What stands between the marks; empty if they are not there."""
+    tail, read = b"", 0
+    while piece := opened.read(_PIECE):
+        read += len(piece)
+        if read > LARGEST_BYTES:
+            return b""
+        window = tail + piece
+        if (start := window.find(_START)) >= 0:
+            text = window[start + len(_START) :]
+            if _END not in text:
+                text += opened.read(_LONGEST)
+            return text.partition(_END)[0][:_LONGEST] if _END in text else b""
+        tail = window[-len(_START) :]
+    return b""
+
+
+def _package(module: str, version: str) -> Package:
+    (package,) = (
+        golang.read_mod(f"require {module} {version}\n")
+        if _is_version(version)
+        else (Package("golang", module.lower(), None, why_unknown=f"its version is {version}"),)
+    )
+    return Package("golang", package.name, package.version, why_unknown=package.why_unknown)
+
+
+def _is_version(version: str) -> bool:
+    return bool(re.fullmatch(r"v\d+\.\d+\.\d+\S*", version))
+
+
+def _replaced(package: Package, other: str, version: str) -> Package:
+    if other.lower() == package.name:
+        return _package(other, version)
+    why = f"replaced by {other} {version}, another module".replace("  ", " ")
+    return Package("golang", package.name, None, why_unknown=why)

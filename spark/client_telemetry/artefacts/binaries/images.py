@@ -1,0 +1,144 @@
+"""Container images: `docker save` files and OCI layouts, as a folder or a tar file. Layers are applied in order: a later one
+replaces and removes (whiteouts) what an earlier one has.
+"""
+
+import gzip
+import io
+import json
+import posixpath
+import re
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from client_telemetry.artefacts.binaries import installed
+from client_telemetry.artefacts.packages import Package, Unreadable
+
+MOST_LAYER_BYTES = 8 * 2**30
+MOST_MEMBERS = 2_000_000
+_LARGEST_JSON = 16 * 2**20
+_DIGEST = re.compile(r"sha(?:256|512):[0-9a-f]{32,128}")
+
+
+class NoImage(Unreadable):
+    """A tar file or folder that has no image in it."""
+
+
+Open = Callable[[str], BinaryIO | None]
+"""A file of the image by its path; None if it is not there."""
+
+
+def read_tar(opened: BinaryIO) -> Iterator[Package]:
+    """A tar file of `docker save`, `podman save`, `skopeo copy … oci-archive:` or `buildx -o type=oci`. Raises Unreadable."""
+    try:
+        with tarfile.open(fileobj=opened, mode="r:") as archive:
+            members = {posixpath.normpath(member.name): member for member in archive if member.isfile()}
+
+            def open_member(path: str) -> BinaryIO | None:
+                member = members.get(posixpath.normpath(path))
+                return archive.extractfile(member) if member else None  # type: ignore[return-value]
+
+            yield from read(open_member)
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise NoImage(f"not a tar file: {error}") from None
+
+
+def read(open_file: Open) -> Iterator[Package]:
+    """The packages of every image that the layout or the saved file has."""
+    of_images = [*_saved(open_file)] or [*_oci(open_file)]
+    for layers in of_images:
+        files: dict[str, list[Package]] = {}
+        for layer in layers:
+            opened = open_file(layer)
+            if opened is None:
+                raise Unreadable(f"the layer {layer} is not there")
+            with opened:
+                _apply(layer, opened, files)
+        for packages in files.values():
+            yield from packages
+    if not of_images:
+        raise NoImage("no image: neither manifest.json of docker save nor index.json of an OCI layout")
+
+
+def _json(opened: BinaryIO | None) -> Any:
+    if opened is None:
+        return None
+    with opened:
+        content = opened.read(_LARGEST_JSON + 1)
+    try:
+        return json.loads(content) if len(content) <= _LARGEST_JSON else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _saved(open_file: Open) -> Iterator[list[str]]:
+    manifests = _json(open_file("manifest.json"))
+    for manifest in manifests if isinstance(manifests, list) else ():
+        layers = manifest.get("Layers") if isinstance(manifest, dict) else None
+        if isinstance(layers, list) and all(isinstance(layer, str) for layer in layers):
+            yield layers
+
+
+def _oci(open_file: Open, descriptor: Any = None, depth: int = 0) -> Iterator[list[str]]:
+    """Indexes may name further indexes: one for each platform."""
+    content = _json(open_file("index.json" if descriptor is None else _blob(descriptor)))
+    if not isinstance(content, dict) or depth > 4:
+        return
+    if isinstance(content.get("layers"), list):
+        yield [_blob(layer) for layer in content["layers"]]
+    for further in content.get("manifests") or ():
+        annotations = further.get("annotations") if isinstance(further, dict) else None
+        if not (isinstance(annotations, dict) and "vnd.docker.reference.type" in annotations):
+            yield from _oci(open_file, further, depth + 1)
+
+
+def _blob(descriptor: Any) -> str:
+    digest = descriptor.get("digest") if isinstance(descriptor, dict) else None
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise Unreadable("a manifest names a blob without a digest")
+    return f"blobs/{digest.replace(':', '/')}"
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that ends with Unreadable after so many bytes: a small layer may unpack to any size."""
+
+    def __init__(self, opened: BinaryIO, name: str) -> None:
+        self._opened, self._name, self._left = opened, name, MOST_LAYER_BYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._opened.read(size)
+        self._left -= len(content)
+        if self._left < 0:
+            raise Unreadable(f"{self._name} unpacks to more than {MOST_LAYER_BYTES // 2**30} GiB: refused")
+        return content
+
+
+def _apply(name: str, opened: BinaryIO, files: dict[str, list[Package]]) -> None:
+    beginning = opened.read(4)
+    opened.seek(0)
+    if beginning == b"\x28\xb5\x2f\xfd":
+        raise Unreadable(f"the layer {name} is compressed with zstd, which is not read")
+    stream: Any = gzip.GzipFile(fileobj=opened) if beginning[:2] == b"\x1f\x8b" else opened
+    with tarfile.open(fileobj=_Bounded(stream, name), mode="r|") as layer:
+        for number, member in enumerate(layer):
+            if number > MOST_MEMBERS:
+                raise Unreadable(f"the layer {name} has more than {MOST_MEMBERS:,} files")
+            path = posixpath.normpath(member.name).lstrip("/")
+            folder, base = posixpath.split(path)
+            if base == ".wh..wh..opq":
+                _remove(files, folder)
+            elif base.startswith(".wh."):
+                _remove(files, posixpath.join(folder, base.removeprefix(".wh.")))
+            elif member.isfile():
+                files.pop(path, None)
+                if installed.may_say_something(path) and (content := layer.extractfile(member)):
+                    files[path] = list(installed.read(path, content, member.size))  # type: ignore[arg-type]
+
+
+def _remove(files: dict[str, list[Package]], path: str) -> None:
+    for gone in [name for name in files if name == path or name.startswith(f"{path}/")]:
+        del files[gone]

@@ -1,0 +1,111 @@
+"""Files of an image that say what is installed in it: databases of distributions, and what package managers leave."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from io import BytesIO
+from typing import BinaryIO
+
+from client_telemetry.artefacts import known_packages
+from client_telemetry.artefacts.binaries import archives, go_programs
+from client_telemetry.artefacts.packages import Package, Unreadable
+from client_telemetry.artefacts.readers import dotnet
+
+ReadText = Callable[[str], Iterable[Package]]
+
+_RPM = re.compile(r"(?:var/lib|usr/lib/sysimage)/rpm/(?:Packages|Packages\.db|rpmdb\.sqlite)")
+_PROGRAM = re.compile(
+    r"(?:(?:.*/)?s?bin/.*|[^/]+|(?:app|opt|srv|home|root|go|work|workspace|ko-app|usr/local)/.*)"
+)
+"""Where programs are that people put into an image. Libraries have no build information."""
+LARGEST_TEXT_BYTES = 64 * 2**20
+
+
+def read_dpkg(text: str) -> Iterator[Package]:
+    """`status` of dpkg, or a file of `status.d` (distroless): paragraphs of `Key: value`."""
+    for paragraph in re.split(r"\n\s*\n", text):
+        fields = dict(re.findall(r"^(Package|Version|Status):[ \t]*(\S.*?)[ \t]*$", paragraph, re.MULTILINE))
+        installed = fields.get("Status", "install ok installed").split()[-1] == "installed"
+        if installed and "Package" in fields and fields.get("Version"):
+            yield Package("deb", fields["Package"], fields["Version"])
+
+
+def read_apk(text: str) -> Iterator[Package]:
+    """apk's `installed`: `P:` is the name, `V:` the version, an empty line ends a package."""
+    for paragraph in text.split("\n\n"):
+        fields = dict(re.findall(r"^([PV]):(\S+)$", paragraph, re.MULTILINE))
+        if len(fields) == 2:
+            yield Package("apk", fields["P"], fields["V"])
+
+
+def _node(text: str) -> Iterator[Package]:
+    """package.json of an installed package."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    name, version = (
+        (content.get("name"), content.get("version")) if isinstance(content, dict) else (None, None)
+    )
+    if isinstance(name, str) and isinstance(version, str):
+        yield Package("npm", name, version)
+
+
+_TEXTS: tuple[tuple[re.Pattern[str], ReadText], ...] = (
+    (re.compile(r"var/lib/dpkg/status(?:\.d/[^/]+)?"), read_dpkg),
+    (re.compile(r"(?:usr/)?lib/apk/db/installed"), read_apk),
+    (re.compile(r".*\.dist-info/METADATA"), archives.read_metadata),
+    (re.compile(r".*\.egg-info/PKG-INFO"), archives.read_metadata),
+    (re.compile(r".*\.deps\.json"), dotnet.read_deps),
+)
+_NODE = re.compile(r".*node_modules/((?:@[^/]+/)?[^/]+)/package\.json")
+_GEM = re.compile(r".*/specifications/(?:default/)?([\w.-]+?)-(\d[\w.]*)(?:-[\w-]+)?\.gemspec")
+_DISTRIBUTION = re.compile(r".*?([^/]+?)-[^-/]+\.(?:dist-info|egg-info)/.*")
+
+
+def may_say_something(path: str) -> bool:
+    """Whether a file at this path of an image is worth opening. Paths have no leading slash."""
+    return bool(
+        path.lower().endswith(archives.JAVA)
+        or _GEM.fullmatch(path)
+        or _RPM.fullmatch(path)
+        or _text_reader(path)
+        or _PROGRAM.fullmatch(path)
+    )
+
+
+def _text_reader(path: str) -> ReadText | None:
+    if match := _NODE.fullmatch(path):
+        return _node if known_packages.find("npm", match[1]) else None
+    for pattern, read in _TEXTS:
+        if pattern.fullmatch(path):
+            distribution = _DISTRIBUTION.fullmatch(path)
+            known = distribution is None or known_packages.find("pypi", distribution[1])
+            return read if known else None
+    return None
+
+
+def read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
+    """The packages that a file of an image names; `inside` is its path. Raises Unreadable."""
+    if _RPM.fullmatch(path):
+        raise Unreadable(f"{path}: databases of rpm are not read; scan an SBOM of the image instead")
+    for package in _read(path, opened, size):
+        yield replace(package, inside="!".join(filter(None, (path, package.inside))))
+
+
+def _read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
+    if reader := _text_reader(path):
+        if size > LARGEST_TEXT_BYTES:
+            raise Unreadable(f"{path} has more than {LARGEST_TEXT_BYTES // 2**20} MiB")
+        yield from reader(opened.read(LARGEST_TEXT_BYTES).decode("utf-8", "replace"))
+    elif match := _GEM.fullmatch(path):
+        yield Package("gem", match[1], match[2])
+    elif path.lower().endswith(archives.JAVA):
+        if size > archives.LARGEST_ENTRY_BYTES:
+            raise Unreadable(f"{path} has more than {archives.LARGEST_ENTRY_BYTES // 2**20} MiB")
+        yield from archives.read_java(BytesIO(opened.read(archives.LARGEST_ENTRY_BYTES)), path)
+    else:
+        beginning = opened.read(4)
+        if go_programs.is_program(beginning):
+            yield from go_programs.read(opened)

@@ -1,0 +1,142 @@
+"""What sources and configuration files say as literals: protocol versions that the code pins, and settings of clients.
+
+A literal proves that something is written, with file and line. That none is written proves nothing, except for a pin:
+where the code that uses the library was read, and pins nothing, the library speaks as it does by default.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+PINNED_LANGUAGES = {".go": "sarama", ".py": "kafka-python"}
+_CONFIGURATION = frozenset(
+    (".properties", ".yml", ".yaml", ".env", ".conf", ".ini", ".toml", ".cfg", ".json")
+)
+_TEXTS = _CONFIGURATION | {".go", ".py"}
+LARGEST_BYTES = 2**20
+"""Larger ones are generated, or data."""
+
+_SARAMA = re.compile(r'"(?:github\.com/(?:IBM|Shopify)/sarama|gopkg\.in/Shopify/sarama\.v\d)"')
+_SARAMA_VERSION = re.compile(
+    r"(?:\.Version\s*=|\bVersion\s*:|\bversion\s*:?=)\s*sarama\.(V\d+(?:_\d+)+|MinVersion|MaxVersion|DefaultVersion)\b"
+)
+_SARAMA_PARSED = re.compile(r"sarama\.ParseKafkaVersion\(\s*(\"[^\"]*\"|[^)]*)\)")
+_SARAMA_OTHER = re.compile(
+    r"\b(?:config|cfg|conf|c|sc|saramaConfig|saramaCfg|kafkaConfig)\.Version\s*=\s*(?!sarama\.|=)([\w.\[\]\"()]+)"
+)
+_PYTHON = re.compile(r"^\s*(?:from|import)\s+(kafka|aiokafka)\b", re.MULTILINE)
+_API_VERSION = re.compile(
+    r"[\"']?\bapi_version[\"']?\s*[=:]\s*(\([\d,\s]*\)|\"[^\"]*\"|'[^']*'|[\w.\[\]]+)"
+)
+_SETTING = re.compile(
+    r"""^\s*(?:-\s+)?(?:export\s+|ENV\s+)?["']?([\w./-]*?)(client[.-]id|client_id|group[.-]id|group_id|sasl[._-]mechanisms?|security[._-]protocol|group[._-]protocol)["']?\s*[:=]\s*["']?([^"'#,;\s]+)["']?\s*,?\s*(?:\#.*)?$""",
+    re.IGNORECASE,
+)
+_KAFKA = re.compile(r"kafka|bootstrap[._-]servers", re.IGNORECASE)
+_LITERAL = re.compile(r"[\w.:@/+-]{1,200}")
+
+
+class Setting(NamedTuple):
+    """A literal; `name` in Kafka's spelling (client.id), or the setting that pins a version (config.Version)."""
+
+    name: str
+    value: str
+    file: str
+    line: int
+
+
+class Code(NamedTuple):
+    """What one file says. `uses`: libraries that it imports and whose protocol version it could pin."""
+
+    file: str
+    uses: frozenset[str]
+    pins: tuple[Setting, ...]
+    settings: tuple[Setting, ...]
+
+
+def is_read(path: str) -> bool:
+    """Whether a file of this name may have literals that count."""
+    name = PurePosixPath(path)
+    return name.suffix in _TEXTS or name.name.startswith(".env") or name.name.startswith("Dockerfile")
+
+
+def read(path: str, shown: str, text: str) -> Code | None:
+    """None if it says nothing about Kafka clients."""
+    suffix = PurePosixPath(path).suffix
+    if suffix == ".go":
+        found = _go(shown, text)
+    elif suffix == ".py":
+        found = _python(shown, text)
+    else:
+        found = Code(shown, frozenset(), (), tuple(_settings(shown, text)))
+    return found if found.uses or found.pins or found.settings else None
+
+
+def _go(shown: str, text: str) -> Code:
+    if not _SARAMA.search(text):
+        return Code(shown, frozenset(), (), ())
+    pins = []
+    for number, line in enumerate(text.splitlines(), 1):
+        code = line.partition("//")[0] if '"' not in line else line
+        for pattern in (_SARAMA_VERSION, _SARAMA_PARSED, _SARAMA_OTHER):
+            pins += [
+                Setting("config.Version", match[1].strip('"'), shown, number)
+                for match in pattern.finditer(code)
+            ]
+    return Code(shown, frozenset(("sarama",)), tuple(pins), ())
+
+
+def _python(shown: str, text: str) -> Code:
+    modules = set(_PYTHON.findall(text))
+    if not modules:
+        return Code(shown, frozenset(), (), ())
+    uses = frozenset("aiokafka" if module == "aiokafka" else "kafka-python" for module in modules)
+    pins = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in _API_VERSION.finditer(line.partition("#")[0]):
+            value = match[1].strip("\"'")
+            if value not in ("None", "auto", "str", "Optional"):
+                pins.append(Setting("api_version", value, shown, number))
+    return Code(shown, uses, tuple(pins), ())
+
+
+def release_of(pin: Setting) -> str | None:
+    """The release that a pin names, as numbers with dots; None if the text is no release.
+
+    >>> release_of(Setting("config.Version", "V0_10_2_0", "main.go", 3)), release_of(Setting("api_version", "(0, 10)", "a.py", 1))
+    ('0.10.2.0', '0.10')
+    >>> release_of(Setting("config.Version", "MinVersion", "main.go", 3))
+    '0.8.2.0'
+    """
+    if pin.value == "MinVersion":
+        return "0.8.2.0"
+    if pin.name == "api_version" and pin.value.startswith("("):
+        numbers = re.findall(r"\d+", pin.value)
+        return ".".join(numbers) if len(numbers) > 1 else None
+    text = pin.value.removeprefix("V").replace("_", ".")
+    return text if re.fullmatch(r"\d+(?:\.\d+){1,3}", text) else None
+
+
+def pins_nothing(pin: Setting) -> bool:
+    """Whether a setting leaves the version as it is by default, or at the newest that the library has."""
+    return pin.value in ("MaxVersion", "DefaultVersion")
+
+
+def _settings(shown: str, text: str) -> Iterator[Setting]:
+    """Settings in files that mention Kafka. OAuth has client ids, too: those count with dots or with Kafka in the name."""
+    if not _KAFKA.search(text) and not _KAFKA.search(shown):
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _SETTING.match(line)
+        if match is None or not _LITERAL.fullmatch(match[3]):
+            continue
+        name = re.sub(r"[_-]", ".", match[2].lower())
+        name = "sasl.mechanism" if name.startswith("sasl.mech") else name
+        is_kafka = _KAFKA.search(match[1]) or name in (
+            "sasl.mechanism",
+            "security.protocol",
+            "group.protocol",
+        )
+        if is_kafka or "." in match[2] or "-" in match[2]:
+            yield Setting(name, match[3], shown, number)
