@@ -49,6 +49,10 @@ SUBCOMMANDS: Final = {
     "probe": Subcommand(
         "client_telemetry.probe.command_line", "ask brokers which requests they answer, and change nothing"
     ),
+    "replay": Subcommand(
+        "client_telemetry.cli.replay",
+        "which requests of a fleet other brokers would refuse, and whose they are",
+    ),
     "gate": Subcommand("client_telemetry.cli.gate", "go or no-go of an upgrade report, as an exit code"),
     "history": Subcommand(
         "client_telemetry.cli.history",

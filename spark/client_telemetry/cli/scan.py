@@ -18,10 +18,12 @@ from pathlib import Path
 
 from client_telemetry.artefacts.scan import Result, scan
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, add_fail_on, decide
+from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
+from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.owners import BadOwnerRule, OwnerRule, load_owner_rules
-from client_telemetry.knowledge import releases
+from client_telemetry.knowledge import measured_targets, releases
 from client_telemetry.reports.artefacts import documents, markdown, text
 from client_telemetry.reports.counted import counted
 
@@ -31,7 +33,13 @@ TEXT, JSON, SARIF, MARKDOWN = "text", "json", "sarif", "markdown"
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("scan", __doc__)
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders to read")
-    parser.add_argument("--to", dest="target", required=True, metavar="V", help="exact release to upgrade to")
+    parser.add_argument(
+        "--to",
+        dest="target",
+        required=True,
+        metavar="V",
+        help="exact release to upgrade to, or a file of `client-telemetry probe`",
+    )
     parser.add_argument(
         "--from",
         dest="source",
@@ -56,11 +64,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _scan(program: str, args: argparse.Namespace) -> int:
     try:
-        target = releases.exact(args.target)
-        source, target = releases.upgrade(args.source or _before_major(target), target)
+        target = releases.exact(named(args.target))
+        source, target = releases.upgrade(named(args.source or _before_major(target)), target)
         rules = _owner_rules(args.owners) if args.owners else ()
         result = scan(args.paths, source, target, rules)
-    except (releases.UnusableRelease, BadOwnerRule) as error:
+    except (releases.UnusableRelease, UnusableTarget, BadOwnerRule) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
@@ -80,7 +88,13 @@ def _owner_rules(path: Path) -> tuple[OwnerRule, ...]:
 
 
 def _before_major(target: str) -> str:
-    """The newest release of the major version before that of the target, or the oldest known one."""
+    """The newest release of the major version before that of the target, or the oldest known one. Raises NotAnExactRelease for a
+    measured target.
+    """
+    if measured_targets.by_name(target):
+        raise releases.NotAnExactRelease(
+            "a measured target needs --from, the release that the brokers run today"
+        )
     major = releases.parse(target)[0]
     older = [release for release in releases.known() if releases.parse(release)[0] < major]
     return older[-1] if older else releases.known()[0]

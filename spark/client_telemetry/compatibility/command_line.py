@@ -19,9 +19,11 @@ from client_telemetry.compatibility.client_list import BadRow, UnreadableList
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.own_knowledge import use_folder
+from client_telemetry.compatibility.target_argument import named
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
+from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.knowledge import DamagedKnowledge, features, releases
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, SAFE
@@ -32,9 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "compatibility", "Verdicts for a list of clients: which break when their Kafka brokers are upgraded."
     )
     parser.add_argument(
-        "--from", dest="source", required=True, metavar="V", help="exact release that the brokers run"
+        "--from",
+        dest="source",
+        required=True,
+        metavar="V",
+        help="exact release that the brokers run, or a file of `client-telemetry probe`",
     )
-    parser.add_argument("--to", dest="target", required=True, metavar="V", help="exact release to upgrade to")
+    parser.add_argument(
+        "--to",
+        dest="target",
+        required=True,
+        metavar="V",
+        help="exact release to upgrade to, or a file of `client-telemetry probe`",
+    )
     parser.add_argument("--input", required=True, type=Path, metavar="FILE", help="clients, .csv or .json")
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="verdicts, .csv or .json")
     parser.add_argument(
@@ -64,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> int:
     try:
         use_folder(args.knowledge)
-        source, target = releases.upgrade(args.source, args.target)
+        source, target = releases.upgrade(named(args.source), named(args.target))
         levels = features.parse(args.features, target)
         entries = client_list.read(args.input)
     except (
@@ -72,6 +84,7 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
         releases.UnusableRelease,
         features.UnusableFeatures,
         UnreadableList,
+        UnusableTarget,
     ) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2

@@ -100,7 +100,7 @@ def for_issue(issue: KnownIssue, case: Case) -> str:
         fixes.append(of_product or f"upgrade {_as_dependency(library, good, case.identity)}")
     fixes += [issue.workaround] if issue.workaround else []
     fix = ", or ".join(fixes)
-    without = _other_target(case, lambda release: release not in issue.brokers)
+    without = _other_target(case, lambda release: not issue.is_in(release))
     return f"{fix}, or {_alternative_text(without, case)}" if without else fix
 
 

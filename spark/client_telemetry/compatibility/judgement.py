@@ -10,7 +10,7 @@ from client_telemetry.compatibility.conclusion import conclude
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.knowledge import features as feature_levels
-from client_telemetry.knowledge import known_issues, releases, roles, served
+from client_telemetry.knowledge import known_issues, measured_targets, releases, roles, served
 from client_telemetry.knowledge.conditions import APACHE_KAFKA
 from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE
 
@@ -33,6 +33,10 @@ def judge(
     source, target = _upgrade(from_release, to_release)
     case = Case.of(evidence, source, target, feature_levels.complete(features, target), vendor)
     verdict = conclude(case)
+    if measured_targets.by_name(target):
+        return _on_measured_target(verdict)
+    if measured_targets.by_name(source):
+        return verdict  # a move to other brokers, which has none of the steps of an upgrade
     if releases.is_rollback(source, target):
         return verdict
     levels = levels_before(evidence, source, target)
@@ -53,6 +57,17 @@ def judge(
         explanation=f"{verdict.explanation} {explanations.capitalised(until)}."
         if until
         else verdict.explanation,
+    )
+
+
+def _on_measured_target(verdict: ClientVerdict) -> ClientVerdict:
+    """Measured at the levels that are finalized there, so that no step comes after. What the brokers refuse was seen; that
+    they do what Apache Kafka does was not.
+    """
+    if verdict.verdict == BREAKS:
+        return verdict
+    return replace(
+        verdict, condition="; ".join(filter(None, (verdict.condition, measured_targets.NOT_KNOWN)))
     )
 
 

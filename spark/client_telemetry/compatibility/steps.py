@@ -50,7 +50,7 @@ def _outlook(verdict: ClientVerdict) -> Outlook:
 def _rollback_is_impossible(source: str, target: str) -> Outlook | None:
     """The outlook for every client if the source's brokers cannot read what the target has finalized."""
     level = features.newest(target).get(features.METADATA_VERSION)
-    levels = features.supported().get(source, {}).get(features.METADATA_VERSION)
+    levels = features.of(source).get(features.METADATA_VERSION)
     if level is None or (levels is not None and level <= levels.max):
         return None
     explanation = (

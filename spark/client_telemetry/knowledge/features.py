@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, apis, releases, rows, whole
+from client_telemetry.knowledge import DamagedKnowledge, apis, measured_targets, releases, rows, whole
 
 FILE = "broker_features.csv"
 COLUMNS = ("release_from", "release_to", "feature", "min_level", "max_level", "default_level", "source")
@@ -71,6 +71,15 @@ def supported() -> dict[str, dict[str, Levels]]:
 
 
 @cache
+def of(release: str) -> Mapping[str, Levels]:
+    """Feature -> levels that brokers of a release support; of a measured target, with its finalized level as the default."""
+    target = measured_targets.by_name(release)
+    if target:
+        return {name: Levels(*levels) for name, levels in target.features.items()}
+    return supported().get(release, {})
+
+
+@cache
 def _gates() -> dict[str, tuple[Gate, ...]]:
     """Release -> its gates."""
     gates: dict[str, tuple[Gate, ...]] = {}
@@ -111,7 +120,7 @@ def _between(file: str, line: int, first: str, last: str) -> frozenset[str]:
 @cache
 def newest(release: str) -> Mapping[str, int]:
     """The levels of a new cluster of this release; empty before KRaft (3.3)."""
-    return {feature: levels.default for feature, levels in supported().get(release, {}).items()}
+    return {feature: levels.default for feature, levels in of(release).items()}
 
 
 @cache
@@ -125,7 +134,7 @@ def not_finalized(
     before = newest(source) if finalized is None else dict(finalized)
     return {
         feature: max(levels.min, min(before.get(feature, 0), levels.max))
-        for feature, levels in supported().get(target, {}).items()
+        for feature, levels in of(target).items()
     }
 
 
@@ -142,7 +151,7 @@ def proven(release: str, uses: Collection[tuple[int, int]]) -> dict[str, int]:
 
 def raised(levels: Mapping[str, int], at_least: Mapping[str, int], release: str) -> Mapping[str, int]:
     """The levels, raised to `at_least` where the release has it: nobody lowers a level during an upgrade."""
-    of_release = supported().get(release, {})
+    of_release = of(release)
     return {
         name: max(level, min(at_least.get(name, 0), of_release[name].max)) for name, level in levels.items()
     }
@@ -168,7 +177,7 @@ def complete(levels: Mapping[str, int] | None, release: str) -> dict[str, int]:
     """All levels of a release: the given ones, and its newest for the others. Level 0 of a feature that only other
     releases have is ignored. Raises UnusableFeatures.
     """
-    of_release = supported().get(release, {})
+    of_release = of(release)
     for name, level in (levels or {}).items():
         if name not in of_release:
             if level == 0 and any(name in of_release for of_release in supported().values()):

@@ -17,6 +17,7 @@ from client_telemetry.knowledge import (
     conditions,
     due,
     features,
+    measured_targets,
     releases,
     roles,
     rows,
@@ -92,9 +93,14 @@ class KnownIssue:
             self.library in (library, ANY_LIBRARY)
             and self.version_from <= oldest
             and newest <= self.version_to
-            and target in self.brokers
+            and self.is_in(target)
             and (not self.roles or bool(self.roles & set(client_roles)))
         )
+
+    def is_in(self, release: str) -> bool:
+        """Whether brokers of a release have it, or those of a measured target may."""
+        target = measured_targets.by_name(release)
+        return release in self.brokers if target is None else not self.brokers.isdisjoint(target.answers_like)
 
     @property
     def is_about_connecting(self) -> bool:
@@ -221,7 +227,10 @@ def brought_by(source: str, target: str) -> tuple[KnownIssue, ...]:
     return tuple(
         issue
         for issue in known()
-        if target in issue.brokers and (source not in issue.brokers or issue.condition_test.is_about_vendor)
+        if issue.is_in(target)
+        and (not issue.is_in(source) or issue.condition_test.is_about_vendor)
+        # What a vendor's build lacks is no question where it was measured.
+        and not (issue.condition_test.is_about_vendor and measured_targets.by_name(target))
     )
 
 
@@ -231,7 +240,7 @@ def kept_by(source: str, target: str) -> tuple[KnownIssue, ...]:
     return tuple(
         issue
         for issue in known()
-        if target in issue.brokers and source in issue.brokers and not issue.condition_test.is_about_vendor
+        if issue.is_in(target) and issue.is_in(source) and not issue.condition_test.is_about_vendor
     )
 
 
@@ -252,7 +261,7 @@ def refused_by(release: str) -> frozenset[int]:
 
 @cache
 def _waiting(target: str) -> tuple[KnownIssue, ...]:
-    return tuple(issue for issue in known() if target in issue.brokers and issue.condition_test.features)
+    return tuple(issue for issue in known() if issue.is_in(target) and issue.condition_test.features)
 
 
 def wait_for_features(libraries: Collection[str], tried: Collection[int], target: str) -> bool:
@@ -271,7 +280,7 @@ def of_library(library: str, target: str) -> tuple[KnownIssue, ...]:
     return tuple(
         issue
         for issue in known()
-        if issue.library == library and issue.verdict == BREAKS and target in issue.brokers
+        if issue.library == library and issue.verdict == BREAKS and issue.is_in(target)
     )
 
 

@@ -5,10 +5,11 @@ Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so a question ab
 
 from functools import cache
 
-from client_telemetry.knowledge import DamagedKnowledge, rows
+from client_telemetry.knowledge import DamagedKnowledge, measured_targets, rows
 
 FILE = "releases.csv"
 COLUMNS = ("release", "committed_on", "source")
+_AFTER_ALL = (10_000,)
 
 
 class UnusableRelease(ValueError):
@@ -28,7 +29,11 @@ class NothingToUpgrade(UnusableRelease):
 
 
 def parse(release: str) -> tuple[int, ...]:
-    """'3.9.1' -> (3, 9, 1), '0.10.2.2' -> (0, 10, 2, 2); tuples sort like releases."""
+    """'3.9.1' -> (3, 9, 1), '0.10.2.2' -> (0, 10, 2, 2); tuples sort like releases. A measured target stands where the release
+    does that it answers like, and after all releases if there is none.
+    """
+    if target := measured_targets.by_name(release):
+        return parse(target.answers_like[-1]) if target.answers_like else _AFTER_ALL
     parts = release.strip().split(".")
     if not all(part.isdecimal() for part in parts):
         raise UnknownRelease(f"{release!r} is not a Kafka release: write it as 4.0.1")
@@ -59,7 +64,7 @@ def exact(release: str) -> str:
     older).
     """
     stripped = release.strip()
-    if stripped in known():
+    if stripped in known() or measured_targets.by_name(stripped):
         return stripped
     numbers = parse(stripped)
     patches = [candidate for candidate in known() if parse(candidate)[: len(numbers)] == numbers]
@@ -95,7 +100,8 @@ def not_one_rolling_upgrade(from_release: str, to_release: str) -> str:
     ZooKeeper clusters migrate on 3.9 (KIP-866; Kafka docs, "Upgrading Servers to 4.0.2 from any version 3.3.x through
     3.9.x"). KRaft exists since 2.8, as a preview.
     """
-    if parse(from_release) >= (3, 3) or parse(to_release) < (4, 0):
+    measured = measured_targets.by_name(from_release) or measured_targets.by_name(to_release)
+    if measured or parse(from_release) >= (3, 3) or parse(to_release) < (4, 0):
         return ""
     metadata = (
         f"ZooKeeper, which {to_release} does not have"
@@ -127,5 +133,7 @@ def between(first: str, last: str) -> frozenset[str]:
 
 @cache
 def newer_than(release: str) -> tuple[str, ...]:
-    """Known releases after this one, oldest first."""
+    """Known releases after this one, oldest first; none after a measured target, which is no release."""
+    if measured_targets.by_name(release):
+        return ()
     return tuple(candidate for candidate in known() if parse(candidate) > parse(release))

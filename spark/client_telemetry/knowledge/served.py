@@ -9,8 +9,17 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, apis, features, releases, rows, whole
+from client_telemetry.knowledge import (
+    DamagedKnowledge,
+    apis,
+    features,
+    measured_targets,
+    releases,
+    rows,
+    whole,
+)
 from client_telemetry.knowledge.features import Gate
+from client_telemetry.knowledge.measured_targets import MeasuredTarget
 
 FILE = "broker_api_versions.csv"
 COLUMNS = (
@@ -109,7 +118,16 @@ def _deprecated(line: int, text: str) -> Versions | None:
 
 def by(release: str) -> dict[int, BrokerApi]:
     """API key -> ranges of one exact release with every supported feature finalized."""
-    return _apis_by_release()[release]
+    target = measured_targets.by_name(release)
+    return _measured(target) if target else _apis_by_release()[release]
+
+
+def _measured(target: MeasuredTarget) -> dict[int, BrokerApi]:
+    """A request that is answered and not advertised works for clients that do not ask for versions."""
+    return {
+        key: BrokerApi(Versions(*served), Versions(*target.advertised.get(key, (0, -1))), None, "")
+        for key, served in target.served.items()
+    }
 
 
 def with_levels(release: str, levels: Mapping[str, int]) -> dict[int, BrokerApi]:

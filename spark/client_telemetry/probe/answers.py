@@ -91,11 +91,13 @@ def error_code(payload: bytes, error_at: int | None) -> int | None:
 
 
 def api_versions(payload: bytes, version: int) -> AdvertisedVersions:
-    """`payload`: from the correlation id on. A broker that does not have the version answers with error 35 and version 0."""
+    """`payload`: from the correlation id on. Of an answer with error 35, in which implementations differ, nothing else is read."""
     answer = _Bytes(payload)
     answer.int32()
     error = answer.int16()
-    flexible = version >= 3 and error != UNSUPPORTED_VERSION
+    if error == UNSUPPORTED_VERSION:
+        return AdvertisedVersions(error, {}, {}, {})
+    flexible = version >= 3
     versions = {}
     for _ in range(answer.count(flexible)):
         key, low, high = answer.int16(), answer.int16(), answer.int16()

@@ -14,7 +14,8 @@ from pathlib import Path
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.output_file import whole_file
 from client_telemetry.console.progress import Progress
-from client_telemetry.probe import measurement, probing, request_bodies, target_file
+from client_telemetry.formats import target_file
+from client_telemetry.probe import measurement, probing, request_bodies
 from client_telemetry.probe.listener import Listener, UnusableSettings, read_properties
 from client_telemetry.probe.measurement import Measured, NothingMeasured
 from client_telemetry.probe.probing import Limits

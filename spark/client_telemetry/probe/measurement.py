@@ -1,13 +1,14 @@
 """Measures a cluster: finds its brokers, asks each of them, and brings the answers into the form of the target file."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
+from client_telemetry.formats import target_file
 from client_telemetry.knowledge import apis, broker_guess
-from client_telemetry.probe import answers, listener, probing, request_bodies, security, target_file
+from client_telemetry.probe import answers, listener, probing, request_bodies, security
 from client_telemetry.probe.answers import Cluster
 from client_telemetry.probe.connection import Address, BrokenConnection
 from client_telemetry.probe.listener import Listener
@@ -38,8 +39,9 @@ def measure(
     bootstrap: Sequence[Listener],
     limits: Limits,
     progress: Callable[[str], None],
+    wanted: Collection[int] | None = None,
 ) -> Measured:
-    """Every broker that the cluster names, by its advertised address; the bootstrap addresses alone if it names none. Raises
+    """`wanted`: keys of the APIs to ask for, None for all. Every broker that the cluster names, by its advertised address; the bootstrap addresses alone if it names none. Raises
     NothingMeasured.
     """
     measured = Measured()
@@ -54,7 +56,7 @@ def measure(
         )
     measured.cluster = _cluster(entry, advertised.versions, limits, measured)
     for name, address in _members(measured.cluster, entry.address):
-        _probe(name, entry.at(address), limits, measured, progress)
+        _probe(name, entry.at(address), limits, measured, progress, wanted)
     if not measured.brokers:
         raise NothingMeasured("; ".join(measured.failures.values()))
     if all(broker.advertised.versions != advertised.versions for broker in measured.brokers.values()):
@@ -110,12 +112,17 @@ def _members(cluster: Cluster | None, entry: Address) -> list[tuple[str, Address
 
 
 def _probe(
-    name: str, at: Listener, limits: Limits, measured: Measured, progress: Callable[[str], None]
+    name: str,
+    at: Listener,
+    limits: Limits,
+    measured: Measured,
+    progress: Callable[[str], None],
+    wanted: Collection[int] | None,
 ) -> None:
     asker = Asker(at, limits)
     try:
         measured.mechanisms[name] = _mechanisms(at, limits) if at.uses_sasl else ()
-        measured.brokers[name] = probing.probe(asker, progress)
+        measured.brokers[name] = probing.probe(asker, progress, wanted)
     except BrokenConnection as error:
         measured.failures[name] = _named(at.address, error)
     finally:

@@ -1,7 +1,7 @@
 """Asks one broker each permitted request, and tells a refusal from a broker that is slow or down."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -150,11 +150,15 @@ def _outcome(request: Request, answer: Answer) -> str:
     return REFUSED if code == answers.UNSUPPORTED_VERSION else ANSWERED
 
 
-def probe(asker: Asker, progress: Callable[[str], None]) -> BrokerAnswers:
-    """All answers of one broker. Raises BrokenConnection if it does not even say which versions it has."""
+def probe(
+    asker: Asker, progress: Callable[[str], None], wanted: Collection[int] | None = None
+) -> BrokerAnswers:
+    """The answers of one broker to all requests, or to those of the `wanted` APIs, by key. Raises BrokenConnection if it does
+    not even say which versions it has.
+    """
     found = BrokerAnswers(asker.listener.address, asker.hello())
     stopped = ""
-    for request in in_order():
+    for request in in_order(wanted):
         place = request.api_key, request.version
         if reason := stopped or _reason_not_to_ask(asker, found, request):
             found.not_asked[place] = reason
@@ -173,11 +177,13 @@ def probe(asker: Asker, progress: Callable[[str], None]) -> BrokerAnswers:
     return found
 
 
-def in_order() -> Iterator[Request]:
-    """Every known request, Metadata first: it tells whether __consumer_offsets exists."""
+def in_order(wanted: Collection[int] | None = None) -> Iterator[Request]:
+    """The known requests, Metadata first: it tells whether __consumer_offsets exists, and so is always there."""
     requests = request_bodies.requests()
     yield from (request for request in requests.values() if request.api_key == METADATA)
-    yield from (request for request in requests.values() if request.api_key != METADATA)
+    for request in requests.values():
+        if request.api_key != METADATA and (wanted is None or request.api_key in wanted):
+            yield request
 
 
 def _reason_not_to_ask(asker: Asker, found: BrokerAnswers, request: Request) -> str:

@@ -62,6 +62,12 @@ VALUES: Final[Mapping[tuple[str, str], Value]] = {
     ("DescribeAcls", "PatternTypeFilter"): 1,
     ("DescribeAcls", "Operation"): 1,
     ("DescribeAcls", "PermissionType"): 1,
+    # Where an implementation takes the empty group id for a group: nobody who is in it already (UNKNOWN_MEMBER_ID), or who leaves
+    # it, joins it.
+    ("JoinGroup", "MemberId"): SOFTWARE_NAME,
+    ("ConsumerGroupHeartbeat", "MemberEpoch"): -1,
+    ("ShareGroupHeartbeat", "MemberEpoch"): -1,
+    ("StreamsGroupHeartbeat", "MemberEpoch"): -1,
     # 0 would open a session.
     ("ShareFetch", "ShareSessionEpoch"): -1,
     ("ShareAcknowledge", "ShareSessionEpoch"): -1,

@@ -58,6 +58,7 @@ def folder(tmp_path: Path) -> Path:
     examples = CHECKOUT / "docs/examples"
     shutil.copytree(examples / "knowledge", tmp_path / "mine")
     shutil.copy(examples / "clients.csv", tmp_path)
+    shutil.copy(CHECKOUT / "tests/data/probe/apache-4.0.1.json", tmp_path / "target.json")
     (tmp_path / "subscriptions.json").write_text(
         '[{"name": "s", "metrics": ["org.apache.kafka."], "interval_ms": 60000, "match": {}}]'
     )
@@ -65,8 +66,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 LAKES = ("lake-copy FROM", "lake-copy var/", "lake-copy /backup", "lake-copy s3:")
-ELSEWHERE = ("report --to", "history --lake /srv", "probe kafka-1.example.com:9092 --output", *LAKES)
-"""Beginnings of commands that other tests run: below, with real brokers (test_probe.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""
+ELSEWHERE = (
+    "report --to",
+    "history --lake /srv",
+    "probe kafka-1.example.com:9092 --output",
+    "replay --lake",
+    *LAKES,
+)
+"""Beginnings of commands that other tests run: below, with real brokers (test_probe.py), with the sample's lake (test_replay.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""
 
 
 @pytest.mark.parametrize("line", [line for line in documented() if not line.startswith(ELSEWHERE)])

@@ -13,7 +13,7 @@ from tests.client_telemetry.probe.small_server import serving
 
 
 def closes(connection: socket.socket) -> None:
-    pass
+    connection.recv(1000)
 
 
 def is_silent(connection: socket.socket) -> None:

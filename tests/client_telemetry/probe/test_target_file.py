@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from client_telemetry.probe import target_file
+from client_telemetry.formats import target_file
+from client_telemetry.formats.target_file import UnusableTarget, parse_ranges, ranges, read, text
 from client_telemetry.probe.listener import read_properties
-from client_telemetry.probe.target_file import UnusableTarget, parse_ranges, ranges, read, text
 
 CONTENT = {"format": target_file.FORMAT, "answers": [{"0 Produce": {"answered": "3-12", "closed": "0-2"}}]}
 

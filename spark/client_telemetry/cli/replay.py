@@ -1,0 +1,171 @@
+"""Which requests of a fleet other brokers would refuse, and whose they are, as CSV.
+
+client-telemetry replay --lake LAKE --target target.json|HOST:PORT[,…] [--command-config client.properties] [--cluster ID]
+    [--all]
+
+LAKE is a lake, such as the one that `client-telemetry report` leaves in its output folder. Each API and version that a client sent
+and today's brokers answered is asked of the target, in a form that changes nothing (docs/probe.md), or looked up in its file. Exit
+code 0: the target answers all of them. 3: it refuses some. 4: it refuses none, and some could not be asked. 2: no data, no target,
+or an argument that cannot be used.
+"""
+
+import argparse
+import csv
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.progress import Progress
+from client_telemetry.formats import target_file
+from client_telemetry.formats.target_file import UnusableTarget
+from client_telemetry.knowledge import measured_targets
+from client_telemetry.lake.catalog import is_missing
+from client_telemetry.lake.lake import Lake
+from client_telemetry.probe import measurement, replay
+from client_telemetry.probe.listener import UnusableSettings, read_properties
+from client_telemetry.probe.measurement import NothingMeasured
+from client_telemetry.probe.probing import Limits
+from client_telemetry.probe.replay import Replayed, Sent
+from client_telemetry.reports.counted import counted
+from client_telemetry.reports.spreadsheet import cell
+from client_telemetry.tables.clients import CLIENTS
+
+GO, BAD_ARGUMENTS, REFUSES, CANNOT_TELL = 0, 2, 3, 4
+HEADER = (
+    "cluster_id",
+    "api_key",
+    "api_name",
+    "version",
+    "outcome",
+    "side",
+    "expected",
+    "application",
+    "owner",
+    "listeners",
+    "requests",
+)
+_REASONS = (
+    ((replay.BELOW, replay.NONE), "older than all that the target accepts"),
+    ((replay.ABOVE,), "newer, so that a client that asks for versions takes a lower one"),
+)
+_COLUMNS = ("cluster_id", "principal", "client_id", "application", "owner", "listeners", "api_uses")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = Arguments("replay", __doc__)
+    parser.add_argument("--lake", required=True, help="folder or URL of the lake")
+    parser.add_argument("--cluster", help="cluster id; default: all")
+    parser.add_argument(
+        "--target",
+        required=True,
+        metavar="TARGET",
+        help="file of `client-telemetry probe`, or HOST:PORT[,…] of brokers to ask",
+    )
+    parser.add_argument(
+        "--command-config", type=Path, metavar="FILE", help="client.properties for brokers that are asked"
+    )
+    parser.add_argument("--all", action="store_true", help="requests that are answered or advertised, too")
+    args = parser.parse_args(argv)
+    if is_missing(args.lake):
+        return _refuse(parser.prog, f"no lake at {args.lake}: name the folder or URL of one")
+    with Progress(f"reading the table clients in {args.lake}") as progress:
+        sent = _sent(args)
+        if not sent:
+            return _refuse(parser.prog, f"no requests of clients in {args.lake}: process a day first")
+        try:
+            target = _target(args, sent, progress)
+        except (UnusableTarget, UnusableSettings, NothingMeasured) as error:
+            return _refuse(parser.prog, str(error))
+    return _print(list(replay.replayed(sent, target)), target["answers_like"], args.all)
+
+
+def _sent(args: argparse.Namespace) -> list[Sent]:
+    lake = Lake(None, args.lake)
+    if not lake.exists(CLIENTS):
+        return []
+    partitions: dict[str, Any] = {"cluster_id": args.cluster} if args.cluster else {}
+    return replay.sent_by(lake.each_row(CLIENTS, None, _COLUMNS, **partitions))
+
+
+def _target(args: argparse.Namespace, sent: Sequence[Sent], progress: Progress) -> Mapping[str, Any]:
+    if measured_targets.is_file(args.target):
+        return target_file.read(Path(args.target))
+    settings = read_properties(args.command_config) if args.command_config else {}
+    bootstrap = measurement.bootstrap_listeners(args.target, settings)
+    measured = measurement.measure(
+        bootstrap, Limits(), progress, {key for key, _ in (each.pair for each in sent)}
+    )
+    for name, reason in measured.failures.items():
+        print(f"broker {name} was not asked: {reason}", file=sys.stderr)
+    return measurement.content(measured, bootstrap)
+
+
+def _print(replayed: Sequence[Replayed], answers_like: Sequence[str], with_answered: bool) -> int:
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow(HEADER)
+    for each in replayed:
+        if with_answered or each.refused or each.is_open or each.differs:
+            out.writerow([cell(value) for value in _row(each)])
+    refused = [each for each in replayed if each.refused]
+    print(*_summary(replayed, refused, answers_like), sep="\n", file=sys.stderr)
+    if refused:
+        return REFUSES
+    return CANNOT_TELL if any(each.is_open for each in replayed) else GO
+
+
+def _row(each: Replayed) -> tuple[Any, ...]:
+    expected = {None: "", True: "answered", False: "refused"}[each.expected]
+    sent = each.sent
+    key, version = sent.pair
+    return (
+        sent.cluster_id,
+        key,
+        replay.api_name(sent.pair),
+        version,
+        each.outcome,
+        each.side,
+        expected,
+        sent.application,
+        sent.owner,
+        " ".join(sent.listeners),
+        sent.requests,
+    )
+
+
+def _summary(
+    replayed: Sequence[Replayed], refused: Sequence[Replayed], answers_like: Sequence[str]
+) -> list[str]:
+    lines = [f"{counted(len(_pairs(replayed)), 'API and version', 'APIs and versions')} sent"]
+    for sides, reason in _REASONS:
+        hit = [each for each in refused if each.side in sides]
+        applications = {(each.sent.cluster_id, each.sent.application) for each in hit}
+        if hit:
+            lines.append(
+                f"{len(_pairs(hit))} refused, {reason}, of {counted(len(applications), 'application')}"
+            )
+    advertised = _pairs([each for each in replayed if each.outcome == replay.ADVERTISED])
+    if advertised:
+        names = ", ".join(sorted({replay.api_name(pair) for pair in advertised}))
+        lines.append(
+            f"{len(advertised)} only seen advertised, as to ask them would change something: {names}"
+        )
+    if not answers_like:
+        return [*lines, "no release of Apache Kafka advertises the same: nothing is expected of the target"]
+    differing = _pairs([each for each in replayed if each.differs])
+    releases = " or ".join(answers_like)
+    return [*lines, f"{counted(len(differing), 'answer')} not as expected of Apache Kafka {releases}"]
+
+
+def _pairs(replayed: Sequence[Replayed]) -> set[replay.Pair]:
+    return {each.sent.pair for each in replayed}
+
+
+def _refuse(program: str, text: str) -> int:
+    print(f"{program}: {text}", file=sys.stderr)
+    return BAD_ARGUMENTS
+
+
+if __name__ == "__main__":
+    sys.exit(main())

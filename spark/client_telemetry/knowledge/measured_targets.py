@@ -1,0 +1,113 @@
+"""Brokers that `client-telemetry probe` has measured, as targets: what they accept is known, and their bugs are not.
+
+A measured target has a name of its own (`measured-1f2e3d4c`, after the digest of its file), which stands wherever the name of a
+release may. `use` makes it known to this process.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from client_telemetry.formats import target_file
+from client_telemetry.formats.target_file import UnusableTarget, parse_ranges
+
+_PREFIX = "measured-"
+NOT_KNOWN = "only which requests these brokers answer was measured: their own bugs and settings are not known"
+"""The condition of every verdict on a measured target that says that a client works."""
+
+Range = tuple[int, int]
+
+
+class MeasuredTarget(NamedTuple):
+    name: str
+    answers_like: tuple[str, ...]
+    """Releases of Apache Kafka that advertise the same, oldest first; empty for a broker that none explains. Known issues of
+    these releases count, as it may be a build of any of them.
+    """
+    served: Mapping[int, Range]
+    """API key -> versions that every broker answers. Those that could not be asked (`not_asked`) count as they are advertised."""
+    advertised: Mapping[int, Range]
+    features: Mapping[str, tuple[int, int, int]]
+    """Feature -> lowest and highest supported level, finalized level."""
+    not_asked: tuple[int, ...]
+    """Keys of APIs of which `served` has versions that were only seen advertised."""
+
+
+_known: dict[str, MeasuredTarget] = {}
+
+
+def use(target: MeasuredTarget) -> None:
+    _known[target.name] = target
+
+
+def by_name(name: str) -> MeasuredTarget | None:
+    """None for a release of Apache Kafka."""
+    return _known.get(name) if name.startswith(_PREFIX) else None
+
+
+def is_file(text: str) -> bool:
+    """Whether a text that names a release or a target names a file."""
+    return text.endswith(".json") or Path(text).is_file()
+
+
+def read(path: Path) -> MeasuredTarget:
+    """Raises UnusableTarget."""
+    content = target_file.read(path)
+    try:
+        return _target(content)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, UnusableTarget):
+            raise UnusableTarget(f"{path}: {error}") from error
+        raise UnusableTarget(f"{path}: not a file that this version of `client-telemetry` reads") from error
+
+
+def _target(content: Mapping[str, Any]) -> MeasuredTarget:
+    answers: list[Mapping[str, Mapping[str, str]]] = content["answers"]
+    names = {int(name.partition(" ")[0]): name for name in answers[0]}
+    served: dict[int, Range] = {}
+    advertised: dict[int, Range] = {}
+    not_asked = []
+    for key, name in names.items():
+        entries = [of_brokers.get(name, {}) for of_brokers in answers]
+        common = _by_all(set(parse_ranges(entry.get("advertised", ""))) for entry in entries)
+        if common:
+            advertised[key] = (min(common), max(common))
+        common_versions = _by_all(accepted(entry) for entry in entries)
+        if common_versions:
+            served[key] = _one_range(name, common_versions)
+        if common_versions - _by_all(set(parse_ranges(entry.get("answered", ""))) for entry in entries):
+            not_asked.append(key)
+    return MeasuredTarget(
+        _PREFIX + content["sha256"][:8],
+        tuple(content["answers_like"]),
+        served,
+        advertised,
+        {name: _levels(levels) for name, levels in content["features"].items()},
+        tuple(not_asked),
+    )
+
+
+def _by_all(of_brokers: Iterable[set[int]]) -> set[int]:
+    return set[int].intersection(*of_brokers)
+
+
+def accepted(entry: Mapping[str, str]) -> set[int]:
+    """Versions that were answered, and advertised ones of which nothing else is known."""
+    refused = {*parse_ranges(entry.get("closed", "")), *parse_ranges(entry.get("refused", ""))}
+    return {*parse_ranges(entry.get("answered", "")), *parse_ranges(entry.get("advertised", ""))} - refused
+
+
+def _one_range(name: str, versions: Iterable[int]) -> Range:
+    numbers = sorted(versions)
+    if len(numbers) != numbers[-1] - numbers[0] + 1:
+        raise UnusableTarget(
+            f"{name} is answered in versions {target_file.ranges(numbers)}, with a gap: no verdict on that is possible"
+        )
+    return numbers[0], numbers[-1]
+
+
+def _levels(levels: Mapping[str, Any]) -> tuple[int, int, int]:
+    """A feature whose supported levels the broker does not tell has just the finalized one."""
+    finalized = int(levels["finalized"])
+    supported = parse_ranges(levels["supported"] or "") or (finalized,)
+    return min(supported), max(*supported, finalized), finalized

@@ -1,0 +1,96 @@
+"""What other brokers would refuse of the sample fleet's requests."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from client_telemetry.cli.replay import main
+from client_telemetry.formats import target_file
+from client_telemetry.knowledge import served
+from client_telemetry.probe import replay
+from client_telemetry.probe.replay import ABOVE, BELOW, NONE, Sent
+
+FILES = Path(__file__).parents[2] / "data/probe"
+FLEET = "fL33tG0ldTruth000000-w"
+
+
+def sent(key: int, version: int) -> Sent:
+    return Sent("c", "orders", "shop", ("CLIENTS",), (key, version), 5)
+
+
+def outcomes(file: str, *pairs: tuple[int, int]) -> list[tuple[str, str, bool]]:
+    content = target_file.read(FILES / file)
+    return [
+        (each.outcome, each.side, each.refused)
+        for each in replay.replayed([sent(*pair) for pair in pairs], content)
+    ]
+
+
+def test_a_version_is_refused_below_or_above_what_the_target_accepts():
+    assert outcomes("apache-4.0.1.json", (0, 2), (0, 3), (1, 18), (22, 5), (999, 0)) == [
+        ("closed", BELOW, True),
+        ("answered", "", False),
+        ("closed", ABOVE, True),
+        ("advertised", "", False),
+        ("not asked", "", False),
+    ]
+
+
+def test_an_api_that_the_target_lacks_has_no_version_to_take():
+    assert outcomes("librdkafka-mock-2.16.1.json", (19, 7), (11, 9)) == [
+        ("closed", NONE, True),
+        ("closed", ABOVE, True),
+    ]
+
+
+def test_a_refused_apiversions_is_no_refusal_as_clients_ask_again():
+    assert outcomes("librdkafka-mock-2.16.1.json", (18, 4)) == [("refused", ABOVE, False)]
+
+
+def test_what_differs_from_the_releases_that_the_target_answers_like_is_told():
+    content = target_file.read(FILES / "apache-4.0.1.json")
+    content["answers"][0]["0 Produce"] = {"advertised": "0-12", "answered": "5-12", "closed": "0-4"}
+    pairs = [(0, 4), (0, 5), (0, 2)]
+    assert [each.differs for each in replay.replayed([sent(*pair) for pair in pairs], content)] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_requests_that_were_only_rejected_are_not_sent_again():
+    row = {"cluster_id": "c", "principal": "User:a", "client_id": "a", "application": None, "owner": None}
+    uses = [
+        {"api_key": 0, "version": 2, "requests": 0, "rejected": 3},
+        {"api_key": 0, "version": 3, "requests": 2, "rejected": 0},
+    ]
+    assert replay.sent_by([{**row, "listeners": ["B", "A"], "api_uses": uses}]) == [
+        Sent("c", "a", "", ("A", "B"), (0, 3), 2)
+    ]
+
+
+def test_the_sample_fleet_is_refused_what_the_knowledge_base_says(sample_run, capsys):
+    lake = str(sample_run.folder / "lake")
+    target = f"--target={FILES / 'apache-4.0.1.json'}"
+    assert main(["--lake", lake, f"--cluster={FLEET}", target]) == 3
+    printed = capsys.readouterr()
+    rows = list(csv.DictReader(io.StringIO(printed.out)))
+    refused = [row for row in rows if row["outcome"] == "closed"]
+    assert refused == rows
+    for row in refused:
+        api = served.by("4.0.1").get(int(row["api_key"]))
+        assert api is None or not api.served.min <= int(row["version"]) <= api.served.max
+    assert "older than all that the target accepts, of 12 applications" in printed.err
+    assert "0 answers not as expected of Apache Kafka 4.0.1 or 4.0.2" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--lake=missing", "--target=x.json"], "no lake at missing"),
+    ],
+)
+def test_what_cannot_be_replayed_is_a_line(arguments, said, capsys):
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
