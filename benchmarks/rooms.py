@@ -18,6 +18,7 @@ LEVELS = (
     {"console"},
     {"formats"},
     {"knowledge"},
+    {"knowledge_package"},
     {"compatibility"},
     {"identity", "subscriptions"},
     {"tables"},

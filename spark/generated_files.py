@@ -13,6 +13,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility import library_page
 from client_telemetry.knowledge import release_list
+from client_telemetry.knowledge_package import shipped
 from client_telemetry.lake import table_list
 from client_telemetry.tables import row_types, table_documentation
 from client_telemetry.tables.stages import STAGES, UPKEEP
@@ -26,6 +27,7 @@ FROM_CODE: Mapping[str, Callable[[], str]] = {
     "docs/tables.md": table_documentation.page,
     "docs/libraries.md": library_page.text,
     "include/releases.py": release_list.text,
+    "spark/client_telemetry/knowledge/manifest.json": shipped.text,
     "include/tables.py": table_list.text,
     "spark/client_telemetry/tables/rows.py": row_types.text,
 }

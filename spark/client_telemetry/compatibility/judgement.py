@@ -32,13 +32,13 @@ def judge(
     """
     source, target = _upgrade(from_release, to_release)
     case = Case.of(evidence, source, target, feature_levels.complete(features, target), vendor)
-    verdict = conclude(case)
+    verdict, not_known = conclude(case), releases.what_is_not_known(source, target)
     if measured_targets.by_name(target):
         return _on_measured_target(verdict)
     if measured_targets.by_name(source):
         return verdict  # a move to other brokers, which has none of the steps of an upgrade
     if releases.is_rollback(source, target):
-        return verdict
+        return replace(verdict, condition=_joined(verdict.condition, not_known)) if not_known else verdict
     levels = levels_before(evidence, source, target)
     before = _at_levels(case, verdict, levels)
     finalized = _at_levels(case, verdict, feature_levels.newest(target))
@@ -53,7 +53,7 @@ def judge(
         works_again=verdict.works_again
         or (waits_today and verdict.verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)),
         steps=steps.of(evidence, source, target, before, finalized),
-        condition="; ".join(filter(None, (until, verdict.condition))),
+        condition=_joined(until, verdict.condition, not_known),
         explanation=f"{verdict.explanation} {explanations.capitalised(until)}."
         if until
         else verdict.explanation,
@@ -66,9 +66,11 @@ def _on_measured_target(verdict: ClientVerdict) -> ClientVerdict:
     """
     if verdict.verdict == BREAKS:
         return verdict
-    return replace(
-        verdict, condition="; ".join(filter(None, (verdict.condition, measured_targets.NOT_KNOWN)))
-    )
+    return replace(verdict, condition=_joined(verdict.condition, measured_targets.NOT_KNOWN))
+
+
+def _joined(*conditions: str) -> str:
+    return "; ".join(filter(None, conditions))
 
 
 def ends_of_an_upgrade(
@@ -135,6 +137,7 @@ def what_decides(
         feature_levels.closed(target, before),
         tuple(issue.rule_id for issue in issues),
         releases.is_rollback(source, target),
+        releases.what_is_not_known(target),
     )
 
 

@@ -28,14 +28,14 @@ def use_folder(folder: Path | str | None) -> OwnKnowledge | None:
     file, line and reason, in which case nothing of the folder is active.
     """
     if not folder:
-        knowledge.use(None)
+        knowledge.use_own(None)
         return None
     own = knowledge.read_folder(Path(folder))
-    knowledge.use(own)
+    knowledge.use_own(own)
     try:
         _check()
     except (DamagedKnowledge, ValueError):
-        knowledge.use(None)
+        knowledge.use_own(None)
         raise
     return own
 

@@ -16,6 +16,7 @@ from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
     BREAKS,
     FINALIZED,
+    INSUFFICIENT_EVIDENCE,
     NONE,
     NOT_FINALIZED,
     ROLLBACK_AFTER_FINALIZATION,
@@ -51,8 +52,10 @@ def _rollback_is_impossible(source: str, target: str) -> Outlook | None:
     """The outlook for every client if the source's brokers cannot read what the target has finalized."""
     level = features.newest(target).get(features.METADATA_VERSION)
     levels = features.of(source).get(features.METADATA_VERSION)
-    if level is None or (levels is not None and level <= levels.max):
+    if level is None:
         return None
+    if levels is not None and level <= levels.max:
+        return None if features.are_known(target) else _rollback_is_not_known(source, target)
     explanation = (
         f"Brokers on {source} do not start on metadata that is finalized at metadata.version {level} "
         f"(they end at {levels.max}): a rollback after finalization is not possible."
@@ -60,3 +63,11 @@ def _rollback_is_impossible(source: str, target: str) -> Outlook | None:
         else f"Brokers on {source} do not know metadata.version: a rollback after finalization is not possible."
     )
     return Outlook(BREAKS, NONE, explanation, AT_ONCE)
+
+
+def _rollback_is_not_known(source: str, target: str) -> Outlook:
+    explanation = (
+        f"Whether brokers on {source} start on metadata that {target} has finalized is not known, as its levels of "
+        "metadata.version are not."
+    )
+    return Outlook(INSUFFICIENT_EVIDENCE, NONE, explanation, AT_ONCE)

@@ -3,18 +3,24 @@
 docs/knowledge-base.md describes every file column by column. The contents are checked by the module that owns the file
 (releases, apis, served, libraries, roles, known_issues); only the form is checked here.
 
-A user's own folder may hold files with the same names and columns (OWN_FILES): their rows come before the shipped ones
-and are checked in the same way. `use` activates them for this process; own_knowledge.py reads and checks a folder.
+A data package (docs/knowledge.md) takes the place of the files that ship. A user's own folder may hold files with the same
+names and columns (OWN_FILES): their rows come before those and are checked in the same way. `use` activates both for this
+process; knowledge_package.store and own_knowledge.py read and check them.
 """
 
 import csv
+import datetime as dt
 import hashlib
 import io
+import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
+
+from client_telemetry.knowledge.package import Package
 
 OWN_FILES = (
     "client_api_versions.csv",
@@ -61,7 +67,18 @@ class OwnKnowledge:
     texts: Mapping[str, str]
 
 
-_own: OwnKnowledge | None = None
+@dataclass(frozen=True)
+class InUse:
+    """What this process answers from; workers are sent it, and get the same rows."""
+
+    package: Package | None = None
+    """None: the files that ship."""
+    own: OwnKnowledge | None = None
+
+
+MANIFEST = "manifest.json"
+"""Beside the files that ship: when they were last built (form: knowledge_package/package_files.py)."""
+_in_use = InUse()
 
 
 def read_folder(folder: Path) -> OwnKnowledge:
@@ -92,14 +109,15 @@ def read_folder(folder: Path) -> OwnKnowledge:
     return OwnKnowledge(str(folder), texts)
 
 
-def use(own: OwnKnowledge | None) -> bool:
-    """Activate a user's rows in this process, or deactivate them (None). Clears what was derived from the previous
-    rows; does nothing if they are active already. Returns whether anything changed.
+def use(wanted: InUse | None) -> bool:
+    """Answer from these files in this process; None: from those that ship. Clears what was derived from the previous rows;
+    does nothing if they are in use already. Returns whether anything changed.
     """
-    global _own
-    if own == _own:
+    global _in_use
+    wanted = wanted or InUse()
+    if wanted == _in_use:
         return False
-    _own = own
+    _in_use = wanted
     for name, module in list(sys.modules.items()):
         if name.startswith(_CACHES_OF):
             for member in list(vars(module).values()):
@@ -108,8 +126,51 @@ def use(own: OwnKnowledge | None) -> bool:
     return True
 
 
-def in_use() -> OwnKnowledge | None:
-    return _own
+def use_own(own: OwnKnowledge | None) -> bool:
+    """Likewise: activate a user's rows, or deactivate them (None), beside the package in use."""
+    return use(replace(_in_use, own=own))
+
+
+def use_package(package: Package | None) -> bool:
+    """Likewise: a data package in place of the files that ship (None), beside the user's own rows."""
+    return use(replace(_in_use, package=package))
+
+
+def in_use() -> InUse:
+    return _in_use
+
+
+def shipped_manifest() -> str:
+    """The text of the manifest of the files that ship."""
+    return (files(__name__) / MANIFEST).read_text(encoding="utf-8")
+
+
+@cache
+def shipped_built_at() -> dt.datetime:
+    """UTC."""
+    return dt.datetime.fromisoformat(json.loads(shipped_manifest())["built_at"])
+
+
+def built_at() -> dt.datetime:
+    """When the files in use were built, UTC."""
+    return _in_use.package.built_at if _in_use.package else shipped_built_at()
+
+
+def extended_with() -> tuple[str, ...]:
+    """Releases that were added in memory from their jars, of which only request versions may be known."""
+    return _in_use.package.extended_with if _in_use.package else ()
+
+
+def shipped_texts() -> dict[str, str]:
+    """File name -> text of the files that ship with the program."""
+    folder = sorted(files(__name__).iterdir(), key=lambda file: file.name)
+    return {file.name: file.read_text(encoding="utf-8") for file in folder if file.name.endswith(".csv")}
+
+
+def texts() -> dict[str, str]:
+    """File name -> text of the files in use, without the user's own rows."""
+    package = _in_use.package
+    return {file: package.text(file) for file in package.names()} if package else shipped_texts()
 
 
 def rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
@@ -120,16 +181,22 @@ def rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
 
 
 def shipped_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    """The rows that ship with the product."""
-    return _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
+    """The rows that ship with the product, or those of the data package in their place."""
+    package = _in_use.package
+    if package is None:
+        return _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
+    if file not in package.compressed:
+        raise DamagedKnowledge(f"{package.origin}: {file}", 0, "is not in the package")
+    return _rows(file, columns, package.text(file))
 
 
 def own_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
     """The user's own rows."""
-    if _own is None or file not in _own.texts:
+    own = _in_use.own
+    if own is None or file not in own.texts:
         return []
-    name = str(Path(_own.folder) / file)
-    return [(Line.of(line, name), cells) for line, cells in _rows(name, columns, _own.texts[file])]
+    name = str(Path(own.folder) / file)
+    return [(Line.of(line, name), cells) for line, cells in _rows(name, columns, own.texts[file])]
 
 
 def _rows(file: str, columns: tuple[str, ...], text: str) -> list[tuple[int, list[str]]]:
@@ -179,10 +246,9 @@ def due(file: str, line: int, **cells: str) -> None:
 def version() -> str:
     """Digest of the files, 12 hex digits: reports with the same digest used the same rules."""
     digest = hashlib.sha256()
-    for file in sorted(files(__name__).iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".csv"):
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    if _own is not None:
-        for name, text in sorted(_own.texts.items()):
+    for name, text in texts().items():
+        digest.update(name.encode() + b"\0" + text.encode())
+    if _in_use.own is not None:
+        for name, text in sorted(_in_use.own.texts.items()):
             digest.update(b"own " + name.encode() + b"\0" + text.encode())
     return digest.hexdigest()[:12]

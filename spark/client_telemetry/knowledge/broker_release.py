@@ -13,7 +13,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from zipfile import BadZipFile, ZipFile
 
 from client_telemetry import knowledge
 from client_telemetry.knowledge import apis, features, releases, served
+from client_telemetry.knowledge.features import Levels
 
 NEEDS_A_PLUGIN = {"GetTelemetrySubscriptions", "PushTelemetry"}
 """Advertised only with a client telemetry plugin (KIP-714)."""
@@ -133,12 +134,13 @@ def _for_clients(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def rewritten(of_jar: Release) -> dict[str, str]:
-    """releases.csv and broker_api_versions.csv including the release: file name -> text."""
-    unknown = [row for row in of_jar.rows if row.api_key not in apis.by_key()]
-    if unknown:
-        names = ", ".join(f"{row.api_key} {row.api_name}" for row in unknown)
-        raise UnusableJar(f"{apis.FILE} lacks {names}: add a line for each, with what a client does with it")
+def rewritten(of_jar: Release, levels: Mapping[str, Levels] | None = None) -> dict[str, str]:
+    """The files of the knowledge base including the release: file name -> text, of those that change or say it.
+
+    `levels`: its feature levels, where another jar of the release shows them. APIs that apis.csv lacks are left out, and
+    stand among what is not known of the release, as do its issues and notes: a person reads those.
+    """
+    unknown = unknown_apis(of_jar)
     source = f"org.apache.kafka:kafka-clients:{of_jar.release}"
     by_release: dict[str, list[list[str]]] = {}
     for _, cells in knowledge.rows(served.FILE, served.COLUMNS):
@@ -147,6 +149,7 @@ def rewritten(of_jar: Release) -> dict[str, str]:
     by_release[of_jar.release] = [
         [*columns, sources.get(columns, f"{source}:{row.api_name}Request.json")]
         for row in _for_clients(of_jar.rows)
+        if row not in unknown
         for columns in [(of_jar.release, *map(str, row))]
     ]
     cells_by_release = {cells[0]: cells for _, cells in knowledge.rows(releases.FILE, releases.COLUMNS)}
@@ -157,33 +160,85 @@ def rewritten(of_jar: Release) -> dict[str, str]:
         for release in in_order
         for cells in sorted(by_release[release], key=lambda cells: int(cells[1]))
     ]
-    return {
-        releases.FILE: _text(releases.COLUMNS, [cells_by_release[release] for release in in_order]),
-        served.FILE: _text(served.COLUMNS, rows),
-    } | _extended_features(of_jar)
+    texts = {
+        releases.FILE: csv_text(releases.COLUMNS, [cells_by_release[release] for release in in_order]),
+        served.FILE: csv_text(served.COLUMNS, rows),
+    } | _extended_ranges(of_jar)
+    if of_jar.release in releases.known():
+        return texts
+    if levels and not features.are_known(of_jar.release):
+        texts[features.FILE] = _with_levels(of_jar.release, levels, texts.get(features.FILE))
+    return texts | {releases.UNREVIEWED_FILE: _unreviewed(of_jar, features.FILE in texts, unknown)}
 
 
-def _extended_features(of_jar: Release) -> dict[str, str]:
-    """The files about feature levels with the ranges that end at the patch release before extended to this one: file name ->
-    text. Empty unless the jar shows that this release serves just what that one does: patch releases bring no feature
-    levels (KIP-584; MetadataVersion gets new levels in x.y.0 only), and what a jar does not show is not assumed of a new
-    line.
+def unknown_apis(of_jar: Release) -> list[Row]:
+    """Those of which the knowledge base does not know what a client does with them."""
+    return [row for row in of_jar.rows if row.api_key not in apis.by_key()]
+
+
+def _with_levels(release: str, levels: Mapping[str, Levels], text: str | None) -> str:
+    source = f"org.apache.kafka:kafka-server-common:{release}"
+    header, rows = _table(text or knowledge.texts()[features.FILE])
+    rows = [row for row in rows if row[:2] != [release, release]]
+    added = [[release, release, name, *map(str, each), source] for name, each in levels.items()]
+    return csv_text(header, [*rows, *added])
+
+
+def _unreviewed(of_jar: Release, has_levels: bool, unknown: Sequence[Row]) -> str:
+    """unreviewed_releases.csv with the release: a person deletes the row who has read its notes."""
+    not_known = [
+        *([] if has_levels or features.are_known(of_jar.release) else ["feature levels"]),
+        "known issues",
+        "cluster notes",
+        *(f"API {row.api_key} {row.api_name}" for row in unknown),
+    ]
+    rows = [cells for _, cells in knowledge.rows(releases.UNREVIEWED_FILE, releases.UNREVIEWED_COLUMNS)]
+    added = [of_jar.release, ", ".join(not_known), f"org.apache.kafka:kafka-clients:{of_jar.release}"]
+    return csv_text(releases.UNREVIEWED_COLUMNS, [*rows, added])
+
+
+_ENDS = {
+    features.FILE: "release_to",
+    features.APIS_FILE: "release_to",
+    "known_issues.csv": "broker_to",
+    "mixed_window_issues.csv": "broker_to",
+    "cluster_notes.csv": "until",
+}
+"""Files with ranges of releases, and the column with their ends (several, separated by blanks, for some issues)."""
+
+
+def _extended_ranges(of_jar: Release) -> dict[str, str]:
+    """The files with the ranges that end at the patch release before extended to this one: file name -> text. Empty unless
+    the jar shows that this release serves just what that one does. Patch releases bring no feature levels (KIP-584;
+    MetadataVersion gets new levels in x.y.0 only), and an issue holds until somebody has read that it is fixed; what a
+    jar does not show is not assumed of a new line.
     """
     before = _patch_before(of_jar.release)
-    if before is None or shipped(before) != tuple(sorted(_for_clients(of_jar.rows))):
+    if (
+        before is None
+        or of_jar.release in releases.known()
+        or shipped(before) != tuple(sorted(_for_clients(of_jar.rows)))
+    ):
         return {}
     texts = {}
-    for file, columns in (
-        (features.FILE, features.COLUMNS),
-        (features.APIS_FILE, features.APIS_COLUMNS),
-    ):
-        end = columns.index("release_to")
-        rows = [
-            [*cells[:end], of_jar.release if cells[end] == before else cells[end], *cells[end + 1 :]]
-            for _, cells in knowledge.rows(file, columns)
-        ]
-        texts[file] = _text(columns, rows)
+    for file, column in _ENDS.items():
+        header, rows = _table(knowledge.texts()[file])
+        end = header.index(column)
+        for row in rows:
+            # A release to skip is one that somebody has found wanting.
+            if before in row[end].split(" ") and "skip_release" not in row:
+                row[end] = " ".join(
+                    of_jar.release if each == before else each for each in row[end].split(" ")
+                )
+                texts[file] = ""
+        if file in texts:
+            texts[file] = csv_text(header, rows)
     return texts
+
+
+def _table(text: str) -> tuple[list[str], list[list[str]]]:
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    return header, rows
 
 
 def _patch_before(release: str) -> str | None:
@@ -195,7 +250,7 @@ def _patch_before(release: str) -> str | None:
     return older[-1] if older else None
 
 
-def _text(columns: tuple[str, ...], rows: list[list[str]]) -> str:
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -214,15 +269,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         of_jar = read_jar(args.jar)
         if not args.check:
+            if unknown := unknown_apis(of_jar):
+                names = ", ".join(f"{row.api_key} {row.api_name}" for row in unknown)
+                raise UnusableJar(
+                    f"{apis.FILE} lacks {names}: add a line for each, with what a client does with it"
+                )
             texts = rewritten(of_jar)
             for file, text in texts.items():
                 Path(str(files(knowledge) / file)).write_text(text, encoding="utf-8", newline="")
             print(f"{len(_for_clients(of_jar.rows))} APIs of {of_jar.release} written")
-            if features.FILE not in texts and of_jar.release not in features.supported():
-                print(
-                    f"its feature levels are not known: add them to {features.FILE}. Until then, request versions that wait for a "
-                    "feature level count as accepted"
-                )
+            _say_what_is_left(of_jar.release)
             return 0
     except (UnusableJar, releases.UnusableRelease) as error:
         print(error, file=sys.stderr)
@@ -230,6 +286,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     differing = differences(of_jar)
     print("\n".join(differing) or f"{of_jar.release}: {len(shipped(of_jar.release))} APIs equal")
     return 1 if differing else 0
+
+
+def _say_what_is_left(release: str) -> None:
+    """What a person has to do about a release that was written."""
+    _, rows = _table((files(knowledge) / releases.UNREVIEWED_FILE).read_text(encoding="utf-8"))
+    for name, not_known, _ in rows:
+        if name == release and "feature levels" in not_known:
+            print(f"its feature levels are not known: add them to {features.FILE}")
+        if name == release:
+            print(
+                f"not known for {release}: {not_known}; verdicts say so until its notes are read and its line is deleted from "
+                f"{releases.UNREVIEWED_FILE}"
+            )
 
 
 if __name__ == "__main__":

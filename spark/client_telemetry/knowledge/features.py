@@ -53,7 +53,23 @@ class Gate(NamedTuple):
 
 @cache
 def supported() -> dict[str, dict[str, Levels]]:
-    """Release -> feature -> levels that its brokers support. Releases before 3.3 have none."""
+    """Release -> feature -> levels that its brokers support. Releases before 3.3 have none; one of which the levels are not
+    known has at least those of the release before it: no release has ever lowered a highest level (KIP-584).
+    """
+    by_release = dict(_listed())
+    levels: dict[str, Levels] = {}
+    for release in releases.known():
+        levels = by_release.setdefault(release, levels) if levels else by_release.get(release, levels)
+    return by_release
+
+
+def are_known(release: str) -> bool:
+    """Whether the levels of a release stand in the file, or it is one of those before features."""
+    return release in _listed() or all(releases.parse(release) < releases.parse(each) for each in _listed())
+
+
+@cache
+def _listed() -> dict[str, dict[str, Levels]]:
     by_release: dict[str, dict[str, Levels]] = {}
     for line, (first, last, feature, *numbers, source) in rows(FILE, COLUMNS):
         levels = Levels(
@@ -99,8 +115,6 @@ def _gates() -> dict[str, tuple[Gate, ...]]:
         if gate.min_version > gate.max_version or not source:
             raise DamagedKnowledge(APIS_FILE, line, "versions are a range, and a source is required")
         for release in sorted(_between(APIS_FILE, line, first, last), key=releases.parse):
-            if release not in supported():
-                continue  # a release of which only the request versions are known yet
             levels = supported()[release].get(feature)
             if levels is None or not levels.min < gate.level <= levels.max:
                 raise DamagedKnowledge(

@@ -10,6 +10,8 @@ from client_telemetry.knowledge import DamagedKnowledge, measured_targets, rows
 FILE = "releases.csv"
 COLUMNS = ("release", "committed_on", "source")
 _AFTER_ALL = (10_000,)
+UNREVIEWED_FILE = "unreviewed_releases.csv"
+UNREVIEWED_COLUMNS = ("release", "not_known", "source")
 
 
 class UnusableRelease(ValueError):
@@ -55,6 +57,33 @@ def known() -> tuple[str, ...]:
             raise DamagedKnowledge(FILE, line, str(error)) from None
         first_lines[release] = line
     return tuple(sorted(first_lines, key=parse))
+
+
+@cache
+def unreviewed() -> dict[str, str]:
+    """Release -> what is not known about it, in words: releases that were added from their jars, of which nobody has read
+    the notes yet.
+    """
+    not_known: dict[str, str] = {}
+    for line, (release, what, source) in rows(UNREVIEWED_FILE, UNREVIEWED_COLUMNS):
+        if release not in known():
+            raise DamagedKnowledge(UNREVIEWED_FILE, line, f"release {release} is not in {FILE}")
+        if release in not_known:
+            raise DamagedKnowledge(UNREVIEWED_FILE, line, f"release {release} occurs twice")
+        if not what or not source:
+            raise DamagedKnowledge(UNREVIEWED_FILE, line, "not_known and source are required")
+        not_known[release] = what
+    return not_known
+
+
+@cache
+def what_is_not_known(*of_releases: str) -> str:
+    """`not known for 4.5.0: feature levels, known issues, cluster notes`; empty if every release is reviewed."""
+    return "; ".join(
+        f"not known for {release}: {unreviewed()[release]}"
+        for release in of_releases
+        if release in unreviewed()
+    )
 
 
 def exact(release: str) -> str:

@@ -179,7 +179,7 @@ def test_a_mistake_is_an_error_with_file_line_and_reason(tmp_path, file, old, ne
         use_folder(folder)
     assert (error.value.file, error.value.line) == (str(folder / file), line)
     assert reason in error.value.reason
-    assert knowledge.in_use() is None, "nothing of it is in force"
+    assert knowledge.in_use() == knowledge.InUse(), "nothing of it is in force"
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_by_command(tmp_path, capsys):
 def test_rows_in_force_are_told_from_others():
     assert knowledge.use(None) is False
     own = knowledge.OwnKnowledge("own", {})
-    assert [knowledge.use(own), knowledge.use(own), knowledge.use(None)] == [True, False, True]
+    assert [knowledge.use_own(own), knowledge.use_own(own), knowledge.use(None)] == [True, False, True]
 
 
 def test_a_mistake_in_the_ranges_of_clients_without_a_name_is_an_error(tmp_path):

@@ -1,5 +1,7 @@
 """Reading a kafka-clients jar: made-up ones, and the published one that `make test` fetches."""
 
+import csv
+import io
 import json
 import os
 import shutil
@@ -10,8 +12,11 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from client_telemetry.knowledge import broker_release, releases
+from client_telemetry import knowledge
+from client_telemetry.compatibility import ClientEvidence, cluster_notes, judge, mixed_window, parse_api_uses
+from client_telemetry.knowledge import apis, broker_release, features, known_issues, releases, served
 from client_telemetry.knowledge.broker_release import Row, UnusableJar
+from client_telemetry.knowledge.package import Package
 
 LICENSE = "// Licensed to somebody\n\n"
 
@@ -84,12 +89,16 @@ def test_produce_is_advertised_from_0_where_the_release_says_so(tmp_path):
     )
 
 
-def test_an_api_that_is_not_known_is_asked_for(tmp_path):
-    of_jar = broker_release.read_jar(
-        make_jar(tmp_path / "k.jar", "4.9.0", [definition(999, "Levitate", "0")])
+def test_an_api_that_is_not_known_is_asked_for(tmp_path, capsys):
+    jar = make_jar(tmp_path / "k.jar", "4.9.0", [definition(999, "Levitate", "0")])
+    assert broker_release.main(["--jar", str(jar)]) == 2
+    assert "apis.csv lacks 999 Levitate: add a line" in capsys.readouterr().err
+    texts = broker_release.rewritten(broker_release.read_jar(jar))
+    assert "4.9.0" not in texts["broker_api_versions.csv"]
+    assert (
+        '4.9.0,"feature levels, known issues, cluster notes, API 999 Levitate",'
+        in texts["unreviewed_releases.csv"]
     )
-    with pytest.raises(UnusableJar, match=r"apis\.csv lacks 999 Levitate: add a line"):
-        broker_release.rewritten(of_jar)
 
 
 def test_no_jar(tmp_path, capsys):
@@ -175,6 +184,97 @@ def with_version(jar: Path, version: str, copy: Path) -> Path:
     return copy
 
 
+def without(release: str) -> Package:
+    """The knowledge base as it was before a release: its rows gone, and ranges that end at it ending before it."""
+    line = [each for each in releases.known() if releases.line(each) == releases.line(release)]
+    before = line[line.index(release) - 1] if line.index(release) else ""
+    texts = knowledge.shipped_texts()
+    for file, text in texts.items():
+        header, *rows = csv.reader(io.StringIO(text, newline=""))
+        kept = [
+            [" ".join(before if word == release else word for word in cell.split(" ")) for cell in row]
+            if file in broker_release._ENDS
+            else row
+            for row in rows
+            if file not in RELEASE_FILES or row[0] != release
+        ]
+        texts[file] = broker_release.csv_text(header, kept)
+    return Package.of_texts("a copy", knowledge.shipped_built_at(), texts)
+
+
+RELEASE_FILES = ("releases.csv", "broker_api_versions.csv")
+FEATURE_FILES = ("broker_features.csv", "feature_api_versions.csv")
+
+
+def newest_patches() -> list[str]:
+    """The newest patch of every line that has more than one, of those whose patch serves what the one before it does."""
+    by_line = {releases.line(release): release for release in releases.known() if not release.endswith(".0")}
+    return [
+        release
+        for release in by_line.values()
+        if (before := broker_release._patch_before(release))
+        and broker_release.shipped(before) == broker_release.shipped(release)
+    ]
+
+
+@pytest.fixture
+def _shipped_again():
+    yield
+    knowledge.use(None)
+
+
+@pytest.mark.parametrize("release", newest_patches())
+def test_a_patch_release_that_was_removed_comes_back_as_it_was(release, _shipped_again):
+    """Of every line: APIs, feature levels and their requests are those that the shipped files have."""
+    of_jar = broker_release.Release(release, "2026-01-01", broker_release.shipped(release))
+    levels, everything = features.supported().get(release), knowledge.shipped_texts()
+    copy = without(release)
+    knowledge.use_package(copy)
+    assert release not in releases.known()
+    knowledge.use_package(copy.extended(release, broker_release.rewritten(of_jar)))
+    assert release in releases.known() and features.supported().get(release) == levels
+    assert features.are_known(release)
+    for file in FEATURE_FILES:
+        assert rows_without_source(knowledge.texts()[file]) == rows_without_source(everything[file])
+    assert releases.what_is_not_known(release).startswith(f"not known for {release}: known issues")
+    known_issues.known()
+    cluster_notes.known()
+    mixed_window.known()
+
+
+def rows_without_source(text: str) -> list[list[str]]:
+    return [row[:-1] for row in csv.reader(io.StringIO(text, newline=""))]
+
+
+def test_a_release_of_a_new_line_has_at_least_the_levels_of_the_one_before(
+    kafka_clients_jar, tmp_path, _shipped_again
+):
+    """What its jar cannot tell is a condition of every verdict, and open ranges are open."""
+    jar = with_version(kafka_clients_jar, "4.9.0", tmp_path / "k.jar")
+    package = Package.of_texts("a copy", knowledge.shipped_built_at(), knowledge.shipped_texts())
+    knowledge.use_package(package.extended("4.9.0", broker_release.rewritten(broker_release.read_jar(jar))))
+    newest = releases.known()[-2]
+    assert features.newest("4.9.0") == features.newest(newest) and not features.are_known("4.9.0")
+    member = ClientEvidence(
+        api_uses=parse_api_uses("ConsumerGroupHeartbeat:0 Fetch:12 Metadata:12 OffsetFetch:9")
+    )
+    verdict = judge(member, newest, "4.9.0")
+    assert "not known for 4.9.0: feature levels, known issues, cluster notes" in verdict.condition
+    assert verdict.steps["rollback_after_finalization"].verdict == "insufficient_evidence"
+    assert judge(member, "4.0.0", "3.9.1", features={}).condition == ""
+    transactional = ClientEvidence(
+        "apache-kafka-java", "4.0.1", api_uses=parse_api_uses("Produce:11 AddPartitionsToTxn:3")
+    )
+    levels = {"transaction.version": 0}
+    for target in (newest, "4.9.0"):
+        refused = served.with_levels(target, levels)[apis.find("AddPartitionsToTxn").key]
+        assert refused.served.max == 3, "a range without an end holds for a release that is new"
+    assert (
+        judge(transactional, newest, "4.9.0", features=levels).verdict
+        == judge(transactional, "4.0.1", newest, features=levels).verdict
+    )
+
+
 @pytest.mark.parametrize(
     ("release", "features_known"), [("4.0.9", True), ("4.9.0", False)], ids=["patch", "new line"]
 )
@@ -189,11 +289,11 @@ def test_every_question_is_answered_after_a_release_was_added(
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
 
     def run(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", f"client_telemetry.compatibility{module}", *map(str, arguments)]
+        command = [sys.executable, "-m", f"client_telemetry.{module}", *map(str, arguments)]
         return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
 
     jar = with_version(kafka_clients_jar, release, tmp_path / "k.jar")
-    added = run(".broker_release", "--jar", jar)
+    added = run("knowledge.broker_release", "--jar", jar)
     assert added.returncode == 0, added.stderr
     assert ("its feature levels are not known" in added.stdout) is not features_known
     clients = tmp_path / "clients.csv"
@@ -204,6 +304,12 @@ def test_every_question_is_answered_after_a_release_was_added(
     )
     for source, target in (("3.9.1", "4.0.0"), ("3.9.1", release), ("4.0.0", release), (release, "4.0.0")):
         verdicts = tmp_path / "verdicts.csv"
-        asked = run("", "--from", source, "--to", target, "--input", clients, "--output", verdicts)
+        asked = run(
+            "compatibility", "--from", source, "--to", target, "--input", clients, "--output", verdicts
+        )
         assert asked.returncode == 0, asked.stderr
         assert "old,breaks," in verdicts.read_text() and "new,safe," in verdicts.read_text()
+        not_known = (
+            f"not known for {release}: {'feature levels, ' * (not features_known)}known issues, cluster notes"
+        )
+        assert verdicts.read_text().count(not_known) == 2 * (release in (source, target))
