@@ -31,6 +31,8 @@ logging.getLogger("py4j").setLevel(logging.WARNING)
 os.environ.setdefault("SPARK_CONF_DIR", str(CHECKOUT / "var" / "spark"))
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+# The knowledge base of the checkout, not one that its user keeps.
+os.environ["CLIENT_TELEMETRY_KNOWLEDGE"] = str(CHECKOUT / "var" / "no_knowledge_kept")
 # Tests have lakes of their own; those of catalogs configure one.
 for name in [name for name in os.environ if name.startswith("PYICEBERG_CATALOG__")]:
     del os.environ[name]

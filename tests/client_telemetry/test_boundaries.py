@@ -14,7 +14,7 @@ from benchmarks import rooms
         "artefacts",
         "console",
         "formats",
-        "knowledge",
+        "knowledge", "knowledge_package",
         "sources",
         "identity",
         "compatibility",

@@ -16,6 +16,9 @@ from typing import Final, NamedTuple
 
 from client_telemetry.cli.interrupt import INTERRUPTED, ended_at_once
 from client_telemetry.knowledge import DamagedKnowledge
+from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge_package import store
+from client_telemetry.knowledge_package.signatures import UnusableKey
 
 BAD_ARGUMENTS: Final = 2
 
@@ -61,8 +64,11 @@ SUBCOMMANDS: Final = {
     "lake-copy": Subcommand(
         "client_telemetry.cli.lake_copy", "copy a lake to another place, or restore a backup of it there"
     ),
+    "knowledge": Subcommand(
+        "client_telemetry.cli.knowledge", "the knowledge base: show, update, verify, diff, check, build"
+    ),
     "knowledge-check": Subcommand(
-        "client_telemetry.compatibility.own_knowledge", "check a folder of your own knowledge"
+        "client_telemetry.compatibility.own_knowledge", "the former name of knowledge check"
     ),
     "owners": Subcommand("client_telemetry.cli.owners", "try owner rules on the clients of a day"),
     "convert": Subcommand(
@@ -82,8 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(_usage())
             return 0 if arguments else BAD_ARGUMENTS
         case ["--version"]:
-            print(f"client-telemetry {version('client-telemetry')}")
-            return 0
+            return _version()
         case [name] if name in SUBCOMMANDS:
             return _run(name, arguments[1:])
         case [name]:
@@ -94,19 +99,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     return BAD_ARGUMENTS
 
 
+def _version() -> int:
+    from client_telemetry.knowledge import age
+
+    print(f"client-telemetry {version('client-telemetry')}")
+    with ended_at_once("client-telemetry: interrupted"):
+        try:
+            store.activate()
+        except ValueError as error:
+            print(f"client-telemetry: {error}", file=sys.stderr)
+            return BAD_ARGUMENTS
+        print(age.in_use())
+    return 0
+
+
 def _run(name: str, arguments: Sequence[str]) -> int:
     try:
         with ended_at_once(f"client-telemetry {name}: interrupted"):
             run = importlib.import_module(SUBCOMMANDS[name].module).main
+            if name != "knowledge":
+                store.activate()
         code: int = run(arguments)
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.startswith("client_telemetry"):
             raise
         print(
             f"client-telemetry {name}: the package {missing.name.partition('.')[0]} is not installed: "
-            f"run pip install 'client-telemetry[{SUBCOMMANDS[name].extra}]'",
+            f"run pip install 'client-telemetry[{_extra(name, missing.name)}]'",
             file=sys.stderr,
         )
+        return BAD_ARGUMENTS
+    except (UnusablePackage, UnusableKey) as unusable:
+        print(f"client-telemetry {name}: {unusable}", file=sys.stderr)
         return BAD_ARGUMENTS
     except DamagedKnowledge as damaged:
         print(f"client-telemetry {name}: knowledge base: {damaged}", file=sys.stderr)
@@ -122,6 +146,11 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
+
+
+def _extra(subcommand: str, module: str) -> str:
+    """The extra of the package that has a missing module: any subcommand may read a kept package of the knowledge base."""
+    return "knowledge" if module.startswith("cryptography") else SUBCOMMANDS[subcommand].extra
 
 
 def _usage() -> str:

@@ -10,15 +10,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry import knowledge
+<<<<<<< HEAD
 from client_telemetry.compatibility import fingerprints
 from client_telemetry.console.arguments import Arguments
+=======
+from client_telemetry.compatibility import cluster_notes, fingerprints, mixed_window
+from client_telemetry.compatibility.arguments import Arguments
+>>>>>>> 0c34798c (Commands for data packages of the knowledge base)
 from client_telemetry.knowledge import (
     DamagedKnowledge,
     OwnKnowledge,
     advice,
     client_ranges,
+    features,
     known_issues,
     products,
+    releases,
+    roles,
+    served,
     software,
 )
 
@@ -33,15 +42,21 @@ def use_folder(folder: Path | str | None) -> OwnKnowledge | None:
     own = knowledge.read_folder(Path(folder))
     knowledge.use_own(own)
     try:
-        _check()
+        check()
     except (DamagedKnowledge, ValueError):
         knowledge.use_own(None)
         raise
     return own
 
 
-def _check() -> None:
-    """Make every module read its files: each checks those it owns."""
+def check() -> None:
+    """Make every module read its files: each checks those it owns. Raises DamagedKnowledge."""
+    releases.unreviewed()
+    served.by(releases.known()[-1])
+    features.closed(releases.known()[-1], features.newest(releases.known()[-1]))
+    roles.needs()
+    cluster_notes.known()
+    mixed_window.known()
     client_ranges.read(client_ranges.FILE)
     client_ranges.read(fingerprints.UNNAMED_FILE)
     software.check()

@@ -23,17 +23,23 @@ from pathlib import Path
 from client_telemetry.knowledge.package import Package
 
 OWN_FILES = (
+    "broker_api_versions.csv",
+    "broker_features.csv",
     "client_api_versions.csv",
     "client_software.csv",
+    "cluster_notes.csv",
     "default_client_ids.csv",
+    "feature_api_versions.csv",
     "known_issues.csv",
     "library_advice.csv",
     "product_client_ids.csv",
     "products.csv",
+    "releases.csv",
     "unnamed_client_api_versions.csv",
+    "unreviewed_releases.csv",
     "version_aliases.csv",
 )
-"""What a user's folder can hold: clients, products and issues; not what brokers serve."""
+"""What a user's folder can hold: releases, clients, products, issues and notes; not what every release shares (APIs, roles)."""
 _CACHES_OF = ("client_telemetry.knowledge.", "client_telemetry.compatibility.")
 """Modules whose cached functions hold what follows from the rows."""
 

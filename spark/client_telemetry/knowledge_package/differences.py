@@ -26,7 +26,7 @@ _KEYS: Mapping[str, tuple[str, Sequence[str]]] = {
 """File -> what a row is called, and the columns that identify it."""
 _LIBRARIES = ("client_api_versions.csv", "unnamed_client_api_versions.csv")
 _BINDINGS = "binding_librdkafka_versions.csv"
-_RELEASES, _SERVED = "releases.csv", "broker_api_versions.csv"
+_RELEASES, _SERVED, _UNREVIEWED = "releases.csv", "broker_api_versions.csv", "unreviewed_releases.csv"
 
 
 def sentences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
@@ -35,15 +35,16 @@ def sentences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """
     said = [*_releases(old, new), *_served(old, new), *_newest(old, new)]
     for file in sorted({*old, *new}):
-        before, after = _rows(old, file), _rows(new, file)
+        before, after = table(old, file), table(new, file)
         if file in _KEYS:
             said += _keyed(*_KEYS[file], before, after)
-        elif file not in (_RELEASES, _SERVED):
+        elif file not in (_RELEASES, _SERVED, _UNREVIEWED):
             said += _counted(file, before, after)
     return said
 
 
-def _rows(texts: Mapping[str, str], file: str) -> list[Row]:
+def table(texts: Mapping[str, str], file: str) -> list[Row]:
+    """The rows of a file; none for one that is not there."""
     return [
         {column: cell or "" for column, cell in row.items() if column is not None}
         for row in csv.DictReader(io.StringIO(texts.get(file, ""), newline=""))
@@ -51,7 +52,7 @@ def _rows(texts: Mapping[str, str], file: str) -> list[Row]:
 
 
 def _releases(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
-    before, after = ([row["release"] for row in _rows(texts, _RELEASES)] for texts in (old, new))
+    before, after = ([row["release"] for row in table(texts, _RELEASES)] for texts in (old, new))
     by_release = {release: dict(_ranges(new, release)) for release in after}
     for release in after:
         if release not in before:
@@ -59,6 +60,14 @@ def _releases(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     for release in before:
         if release not in after:
             yield f"Kafka {release} is no longer known."
+    unread, read = (
+        {row["release"]: row["not_known"] for row in table(texts, _UNREVIEWED)} for texts in (new, old)
+    )
+    for release, what in unread.items():
+        if read.get(release) != what:
+            yield f"Not known for {release}: {what}."
+    for release in read.keys() - unread.keys():
+        yield f"Kafka {release}: its notes have been read."
 
 
 def _compared(release: str, known: Sequence[str], by_release: Mapping[str, Mapping[str, str]]) -> str:
@@ -72,9 +81,10 @@ def _compared(release: str, known: Sequence[str], by_release: Mapping[str, Mappi
 
 
 def _ranges(texts: Mapping[str, str], release: str) -> Iterator[tuple[str, str]]:
-    for row in _rows(texts, _SERVED):
+    for row in table(texts, _SERVED):
         if row["release"] == release:
-            yield row["api_name"], f"v{row['served_min']}–v{row['served_max']}"
+            low, high = row["served_min"], row["served_max"]
+            yield row["api_name"], f"v{low}" if low == high else f"v{low}–v{high}"
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
@@ -98,7 +108,7 @@ def _served(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
 
 def _by_release(texts: Mapping[str, str], columns: Sequence[str]) -> dict[str, dict[str, str]]:
     by_release: dict[str, dict[str, str]] = {}
-    for row in _rows(texts, _SERVED):
+    for row in table(texts, _SERVED):
         low, high, advertised_low, advertised_high, deprecated, condition = (
             row[column] for column in columns
         )
@@ -112,7 +122,7 @@ def _newest(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     """Libraries and bindings of which another version is the newest known one."""
     kinds = [(file, "library", "version_to") for file in _LIBRARIES]
     for file, name, version in (*kinds, (_BINDINGS, "binding", "binding_version")):
-        before, after = (newest_versions(_rows(texts, file), name, version) for texts in (old, new))
+        before, after = (newest_versions(table(texts, file), name, version) for texts in (old, new))
         for each in sorted(after):
             if each not in before:
                 yield f"{each} is new, up to {after[each]}."

@@ -79,7 +79,7 @@ def install(files: PackageFiles, trust: str | None) -> Path:
     if trust:
         _remember(trust, place.parent / KEYS)
     names = (MANIFEST, SIGNATURE, *files.manifest.sha256)
-    _replace(place, package_files.zip_content({name: files.contents[name] for name in names}))
+    replace_file(place, package_files.zip_content({name: files.contents[name] for name in names}))
     return place
 
 
@@ -87,10 +87,10 @@ def _remember(trust: str, keys: Path) -> None:
     kept = keys.read_text(encoding="utf-8") if keys.is_file() else ""
     new = [signatures.in_base64(key) for key in signatures.keys_of(trust)]
     lines = [*kept.splitlines(), *(key for key in new if key not in kept)]
-    _replace(keys, ("\n".join(lines) + "\n").encode())
+    replace_file(keys, ("\n".join(lines) + "\n").encode())
 
 
-def _replace(file: Path, content: bytes) -> None:
+def replace_file(file: Path, content: bytes) -> None:
     """A reader sees the old file or the new one, whatever happens meanwhile."""
     descriptor, partial = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:

@@ -1,0 +1,113 @@
+"""A data package from the knowledge base in use and what registries have beyond it.
+
+    client-telemetry knowledge build --out knowledge.zip [--key signing.pem] [--cache FOLDER] [--recheck] [--offline]
+
+Releases of Kafka that Maven has and the knowledge base has not are read from their jars. What could not be done is listed
+at the end; the package has everything else. Exit code 0; 1 if something could not be done; 2 if there is no package.
+"""
+
+import argparse
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+
+from client_telemetry import knowledge
+from client_telemetry.compatibility import own_knowledge
+from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.compatibility.progress import Progress
+from client_telemetry.knowledge import age, releases
+from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge_package import brokers, package_files, signatures, store
+from client_telemetry.knowledge_package.artefacts import Registries
+from client_telemetry.knowledge_package.brokers import Step
+from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = Arguments("knowledge build", __doc__)
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="FILE", help="the package to write, .zip or a folder"
+    )
+    parser.add_argument(
+        "--key", type=Path, metavar="FILE", help=f"signing key (PEM); default: {signatures.SIGNING_KEY}"
+    )
+    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="where fetched artefacts are kept")
+    parser.add_argument(
+        "--recheck", action="store_true", help="compare the known releases with their jars too"
+    )
+    parser.add_argument("--offline", action="store_true", help="fetch nothing: sign and write what is in use")
+    parser.add_argument(
+        "--built-at", type=_time, metavar="TIME", help="UTC, as 2026-11-28T04:00:00Z; default: now"
+    )
+    args = parser.parse_args(arguments)
+    key = signatures.signing_key(args.key)
+    store.activate()
+    steps = [] if args.offline else _steps(Registries(args.cache or _cache()), args.recheck)
+    own_knowledge.check()
+    texts = knowledge.texts()
+    manifest = package_files.manifest_of(texts, args.built_at or dt.datetime.now(dt.UTC), _sources(steps))
+    contents = {MANIFEST: manifest.content(), **{name: text.encode() for name, text in texts.items()}}
+    if key is not None:
+        contents[SIGNATURE] = signatures.sign(contents[MANIFEST], key)
+    _write(args.out, contents)
+    signed = "signed" if key is not None else f"not signed: name a key with --key or {signatures.SIGNING_KEY}"
+    print(
+        f"{args.out}: {age.sentence(knowledge.version(), manifest.built_at.date(), dt.datetime.now(dt.UTC).date())}, {signed}"
+    )
+    failed = [step for step in steps if not step.is_done]
+    for step in failed:
+        print(f"not done: {' '.join(filter(None, (step.release, step.said)))}")
+    return 1 if failed else 0
+
+
+def _time(text: str) -> dt.datetime:
+    try:
+        return dt.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=dt.UTC)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time: write it as 2026-11-28T04:00:00Z"
+        ) from None
+
+
+def _steps(registries: Registries, recheck: bool) -> list[Step]:
+    steps = []
+    with Progress("asking for the releases of Kafka") as progress:
+        known = releases.known()
+        for step in brokers.add_all(registries):
+            progress(f"read {step.release}")
+            print(f"{step.release}: {step.said}" if step.is_done else f"{step.release}: not added")
+            steps.append(step)
+        if recheck:
+            steps += [
+                brokers.compare(registries, each) for each in progress.counted("comparing releases", known)
+            ]
+            print(f"{sum(step.is_done for step in steps)} of {len(steps)} releases equal their jars")
+    return steps
+
+
+def _sources(steps: Sequence[Step]) -> list[str]:
+    added = [step.release for step in steps if step.is_done and step.release in knowledge.extended_with()]
+    before = knowledge.built_at()
+    return [
+        f"knowledge base of {before:%Y-%m-%d}",
+        *(f"org.apache.kafka:kafka-clients:{release}" for release in added),
+    ]
+
+
+def _cache() -> Path:
+    try:
+        from platformdirs import user_cache_path
+    except ModuleNotFoundError:
+        raise UnusablePackage("no folder for what is fetched: name one with --cache") from None
+    return user_cache_path("client-telemetry", appauthor=False) / "artefacts"
+
+
+def _write(out: Path, contents: dict[str, bytes]) -> None:
+    if out.suffix == ".zip":
+        store.replace_file(out, package_files.zip_content(contents))
+        return
+    if out.exists() and not (out / MANIFEST).is_file() and any(out.iterdir()):
+        raise UnusablePackage(f"{out} is not a package and not empty: name another folder")
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        store.replace_file(out / name, content)

@@ -1,0 +1,85 @@
+"""Releases of Kafka that a registry has and the knowledge base has not, read from their jars and added to it."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from client_telemetry import knowledge
+from client_telemetry.knowledge import broker_release, features, releases
+from client_telemetry.knowledge.broker_release import UnusableJar
+from client_telemetry.knowledge.features import Levels
+from client_telemetry.knowledge.package import Package
+from client_telemetry.knowledge_package import feature_levels
+from client_telemetry.knowledge_package.artefacts import Registries
+from client_telemetry.knowledge_package.feature_levels import UnusableServerJar
+from client_telemetry.knowledge_package.fetching import NotFetched
+
+FEATURES_SINCE = (4, 0)
+"""Releases whose `Feature` enum feature_levels.py reads."""
+
+
+class Step(NamedTuple):
+    release: str
+    said: str
+    """What was done, or why not."""
+    is_done: bool
+
+
+def missing(published: list[str]) -> list[str]:
+    """Published releases that are not known, of those since the oldest known one."""
+    oldest = releases.parse(releases.known()[0])
+    return [each for each in published if each not in releases.known() and releases.parse(each) >= oldest]
+
+
+def add(registries: Registries, release: str) -> Step:
+    """Add a release to the package in use of this process. A jar that cannot be fetched or read leaves it as it is."""
+    try:
+        of_jar = broker_release.read_jar(registries.kafka_jar("kafka-clients", release))
+        levels, why = _levels(registries, release)
+        texts = broker_release.rewritten(of_jar, levels)
+    except (NotFetched, UnusableJar, releases.UnusableRelease) as error:
+        return Step(release, str(error), False)
+    knowledge.use_package(base().extended(release, texts))
+    lacks = releases.what_is_not_known(release)
+    return Step(release, "; ".join(filter(None, (f"{len(of_jar.rows)} APIs", lacks, why))), True)
+
+
+def compare(registries: Registries, release: str) -> Step:
+    """Whether the rows of a known release equal its jars. Not done if they differ."""
+    try:
+        of_jar = broker_release.read_jar(registries.kafka_jar("kafka-clients", release))
+        found = broker_release.differences(of_jar)
+        levels, _ = _levels(registries, release)
+        if levels and features.supported().get(release) != levels:
+            found += [
+                f"{release}: feature levels {features.supported().get(release)} here, {levels} in the jar"
+            ]
+    except (NotFetched, UnusableJar, releases.UnusableRelease) as error:
+        return Step(release, str(error), False)
+    return Step(release, "; ".join(found) or f"{len(of_jar.rows)} APIs, as here", not found)
+
+
+def _levels(registries: Registries, release: str) -> tuple[Mapping[str, Levels] | None, str]:
+    """The feature levels, and why there are none."""
+    if releases.parse(release) < FEATURES_SINCE:
+        return None, ""
+    try:
+        return feature_levels.read(registries.kafka_jar("kafka-server-common", release)), ""
+    except (NotFetched, UnusableServerJar) as error:
+        return None, str(error)
+
+
+def base() -> Package:
+    """The package in use, or what ships with the program as one."""
+    package = knowledge.in_use().package
+    return package or Package.of_texts("shipped", knowledge.shipped_built_at(), knowledge.shipped_texts())
+
+
+def add_all(registries: Registries) -> Iterator[Step]:
+    """Add every release that is published and not known, oldest first."""
+    try:
+        published = registries.kafka_releases()
+    except NotFetched as error:
+        yield Step("", str(error), False)
+        return
+    for release in missing(published):
+        yield add(registries, release)
