@@ -21,7 +21,7 @@ from pathlib import Path
 
 from client_telemetry import knowledge
 from client_telemetry.compatibility import own_knowledge
-from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.console.arguments import Arguments
 from client_telemetry.knowledge import DamagedKnowledge, age, releases
 from client_telemetry.knowledge.package import Package, UnusablePackage
 from client_telemetry.knowledge_package import (

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from client_telemetry import knowledge
 from client_telemetry.compatibility import own_knowledge
-from client_telemetry.compatibility.arguments import Arguments
-from client_telemetry.compatibility.progress import Progress
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import age, releases
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge_package import brokers, package_files, signatures, store

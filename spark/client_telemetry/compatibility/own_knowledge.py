@@ -10,13 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry import knowledge
-<<<<<<< HEAD
-from client_telemetry.compatibility import fingerprints
-from client_telemetry.console.arguments import Arguments
-=======
 from client_telemetry.compatibility import cluster_notes, fingerprints, mixed_window
-from client_telemetry.compatibility.arguments import Arguments
->>>>>>> 0c34798c (Commands for data packages of the knowledge base)
+from client_telemetry.console.arguments import Arguments
 from client_telemetry.knowledge import (
     DamagedKnowledge,
     OwnKnowledge,

@@ -265,7 +265,7 @@ def test_a_registry_has_a_release_that_nobody_knows(
     )
     ask = ("compatibility", "--from", "3.9.1", "--to", "4.9.0", "--input", clients, "--output", verdicts)
     assert run(*ask)[0] == 0
-    (row,) = csv.DictReader(verdicts.open())
+    (row,) = csv.DictReader(io.StringIO(verdicts.read_text()))
     assert row["verdict"] == "breaks" and "not known for 4.9.0: feature levels" in row["condition"]
     monkeypatch.setenv("CLIENT_TELEMETRY_REGISTRY_MAVEN", served(None))
     code, printed, _ = run(*build)
