@@ -80,7 +80,7 @@ def test_verdicts_of_a_list_in_a_second_after_the_first_start(command, tmp_path)
 
 
 def test_patterns_of_ones_own_say_what_they_need(command, tmp_path):
-    arguments = [command, "knowledge-check", CHECKOUT / "docs/examples/knowledge"]
+    arguments = [command, "knowledge", "check", CHECKOUT / "docs/examples/knowledge"]
     run = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert run.stderr.count("\n") == 1

@@ -65,7 +65,9 @@ SUBCOMMANDS: Final = {
         "client_telemetry.cli.lake_copy", "copy a lake to another place, or restore a backup of it there"
     ),
     "knowledge": Subcommand(
-        "client_telemetry.cli.knowledge", "the knowledge base: show, update, verify, diff, check, build"
+        "client_telemetry.cli.knowledge",
+        "the knowledge base: show, update, verify, diff, check, build",
+        "knowledge",
     ),
     "knowledge-check": Subcommand(
         "client_telemetry.compatibility.own_knowledge", "the former name of knowledge check"

@@ -1,12 +1,12 @@
 """A user's own products, libraries, issues and aliases, beside the shipped knowledge base.
 
-    client-telemetry knowledge-check FOLDER      (or: python -m client_telemetry.compatibility.own_knowledge FOLDER)
+    client-telemetry knowledge check FOLDER      (or: python -m client_telemetry.compatibility.own_knowledge FOLDER)
 
 prints what the folder adds, or the first mistake with file, line and reason. docs/knowledge-base.md explains how to write one.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from client_telemetry import knowledge
@@ -103,12 +103,7 @@ def _check_duplicates() -> None:
     """Every row of the user's must be able to match: where the first match counts, an earlier row with the same key
     would hide it.
     """
-    for file, columns, key in (
-        (products.IDS_FILE, products.IDS_COLUMNS, ("client_id_pattern",)),
-        (products.FILE, products.COLUMNS, ("product", "library", "apis")),
-        (advice.FILE, advice.COLUMNS, ("library", "apis", "where_served")),
-        (fingerprints.FILE, fingerprints.COLUMNS, ("client_id_pattern",)),
-    ):
+    for file, columns, key in _FIRST_MATCH_COUNTS:
         first: dict[tuple[str, ...], int] = {}
         for line, cells in knowledge.own_rows(file, columns):
             named = dict(zip(columns, cells, strict=True))
@@ -118,17 +113,45 @@ def _check_duplicates() -> None:
                 raise DamagedKnowledge(file, line, reason)
 
 
+_FIRST_MATCH_COUNTS = (
+    (products.IDS_FILE, products.IDS_COLUMNS, ("client_id_pattern",)),
+    (products.FILE, products.COLUMNS, ("product", "library", "apis")),
+    (advice.FILE, advice.COLUMNS, ("library", "apis", "where_served")),
+    (fingerprints.FILE, fingerprints.COLUMNS, ("client_id_pattern",)),
+)
+"""Files, their columns, and those that identify a row."""
+
+
+def overridden() -> Iterator[str]:
+    """One sentence for each of the user's rows that stands in for one of the package."""
+    keys = (
+        *_FIRST_MATCH_COUNTS,
+        (software.FILE, software.COLUMNS, ("software_name",)),
+        (software.ALIASES_FILE, software.ALIASES_COLUMNS, ("software_name", "reported_version")),
+    )
+    for file, columns, key in keys:
+        places = [columns.index(column) for column in key]
+        shipped = {
+            tuple(cells[place] for place in places) for _, cells in knowledge.shipped_rows(file, columns)
+        }
+        for line, cells in knowledge.own_rows(file, columns):
+            if (name := tuple(cells[place] for place in places)) in shipped:
+                yield f"{file} line {line}: overrides the row of {' '.join(filter(None, name))}"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = Arguments("knowledge-check", "Check a folder of your own knowledge.")
+    parser = Arguments("knowledge check", "Check a folder of your own knowledge.")
     parser.add_argument("folder", metavar="FOLDER", help="folder of CSV files (docs/knowledge-base.md)")
     try:
         own = use_folder(parser.parse_args(argv).folder)
     except ValueError as error:
-        print(f"client-telemetry knowledge-check: {error}", file=sys.stderr)
+        print(f"client-telemetry knowledge check: {error}", file=sys.stderr)
         return 2
     for name, text in sorted(own.texts.items() if own else ()):
         rows = sum(1 for line in text.splitlines()[1:] if line.strip())
         print(f"{name}: {rows} row{'s' * (rows != 1)}")
+    for sentence in overridden():
+        print(sentence)
     folder = Path(own.folder if own else "")
     if unread := sorted(path.name for path in folder.iterdir() if own and path.name not in own.texts):
         print(f"not read: {', '.join(unread)}")

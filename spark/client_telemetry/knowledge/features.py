@@ -65,7 +65,9 @@ def supported() -> dict[str, dict[str, Levels]]:
 
 def are_known(release: str) -> bool:
     """Whether the levels of a release stand in the file, or it is one of those before features."""
-    return release in _listed() or all(releases.parse(release) < releases.parse(each) for each in _listed())
+    if measured_targets.by_name(release) or release in _listed():
+        return True
+    return all(releases.parse(release) < releases.parse(each) for each in _listed())
 
 
 @cache

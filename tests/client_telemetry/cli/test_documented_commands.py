@@ -71,9 +71,11 @@ ELSEWHERE = (
     "history --lake /srv",
     "probe kafka-1.example.com:9092 --output",
     "replay --lake",
+    "knowledge update --from",
+    "knowledge build --out",
     *LAKES,
 )
-"""Beginnings of commands that other tests run: below, with real brokers (test_probe.py), with the sample's lake (test_replay.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""
+"""Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), with the sample's lake (test_replay.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""
 
 
 @pytest.mark.parametrize("line", [line for line in documented() if not line.startswith(ELSEWHERE)])

@@ -313,6 +313,29 @@ def test_show_names_what_is_newest(run):
     assert "  librdkafka 2." in printed
 
 
+def test_check_says_what_a_folder_of_ones_own_overrides_and_adds(run, tmp_path):
+    aliases = knowledge.shipped_texts()["version_aliases.csv"].splitlines()[:2]
+    (tmp_path / "version_aliases.csv").write_text("\n".join(aliases) + "\n")
+    (tmp_path / "releases.csv").write_text(
+        "release,committed_on,source\n4.4.7,2026-11-30,a build of our own\n"
+    )
+    code, printed, error = run("knowledge", "check", tmp_path)
+    assert code == 2 and error.count("\n") == 1 and "release 4.4.7 has no APIs" in error
+    rows = [
+        line
+        for line in knowledge.shipped_texts()["broker_api_versions.csv"].splitlines()
+        if line.startswith("4.4.0,")
+    ]
+    header = knowledge.shipped_texts()["broker_api_versions.csv"].splitlines()[0]
+    (tmp_path / "broker_api_versions.csv").write_text(
+        "\n".join([header, *rows]).replace("\n4.4.0,", "\n4.4.7,") + "\n"
+    )
+    code, printed, error = run("knowledge", "check", tmp_path)
+    assert (code, error) == (0, "")
+    assert "releases.csv: 1 row\n" in printed
+    assert "version_aliases.csv line 2: overrides the row of kgo 0.1.0\n" in printed
+
+
 def test_what_ships_is_as_its_manifest_says(run):
     assert run("knowledge", "verify")[:2][0] == 0
 
