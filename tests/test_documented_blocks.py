@@ -84,6 +84,7 @@ class Python:
 
 COMMANDS = RunBy("client_telemetry/cli/test_documented_commands.py")
 EXTEND = RunBy("test_extend.py")
+GATE = RunBy("test_gate_recipes.py")
 RECIPES = RunBy("end_to_end/real_kafka/test_recipes.py")
 IMAGES = RunBy("end_to_end/test_images.py")
 LOGGERS = NotRun(
@@ -116,6 +117,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/broker-plugin.md", "- hosts: brokers"): RECIPES,
     ("docs/broker-plugin.md", "FROM quay.io/strimzi"): NotRun("needs Strimzi's image; test_recipes.py reads the recipe"),
     ("docs/broker-plugin.md", "spec:"): RECIPES,
+    ("docs/campaigns.md", "client-telemetry campaign"): COMMANDS,
     ("docs/clients.md", "$ .venv/bin/python -m client_telemetry.identity.client_families"): Run(printed=True),
     ("docs/clients.md", "make owners"): Run({"make owners": "make owners LAKE={lake}"}),
     ("docs/clients.md", "make history"): Run({"make history": "make history LAKE={lake}"}),
@@ -126,6 +128,12 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/extend.md", "    "): EXTEND,
     ("docs/extend.md", " from client_telemetry"): EXTEND,
     ("docs/fleet-page.md", "<publish>/fleet"): LAYOUT,
+    ("docs/gate.md", "client-telemetry gate"): COMMANDS,
+    ("docs/gate.md", "jobs:"): GATE,
+    ("docs/gate.md", "upgrade-gate:"): GATE,
+    ("docs/gate.md", "apiVersion: batch/v1"): GATE,
+    ("docs/gate.md", "- hosts: localhost"): GATE,
+    ("docs/gate.md", "set -e"): GATE,
     ("docs/index.md", "$ client-telemetry report --from=2.7.2"): NotRun("is the README's"),
     ("docs/index.md", "kafka-configs.sh"): LOGGERS,
     ("docs/index.md", "pipx install"): PIPX,

@@ -26,9 +26,7 @@ _SARAMA_OTHER = re.compile(
     r"\b(?:config|cfg|conf|c|sc|saramaConfig|saramaCfg|kafkaConfig)\.Version\s*=\s*(?!sarama\.|=)([\w.\[\]\"()]+)"
 )
 _PYTHON = re.compile(r"^\s*(?:from|import)\s+(kafka|aiokafka)\b", re.MULTILINE)
-_API_VERSION = re.compile(
-    r"[\"']?\bapi_version[\"']?\s*[=:]\s*(\([\d,\s]*\)|\"[^\"]*\"|'[^']*'|[\w.\[\]]+)"
-)
+_API_VERSION = re.compile(r"[\"']?\bapi_version[\"']?\s*[=:]\s*(\([\d,\s]*\)|\"[^\"]*\"|'[^']*'|[\w.\[\]]+)")
 _SETTING = re.compile(
     r"""^\s*(?:-\s+)?(?:export\s+|ENV\s+)?["']?([\w./-]*?)(client[.-]id|client_id|group[.-]id|group_id|sasl[._-]mechanisms?|security[._-]protocol|group[._-]protocol)["']?\s*[:=]\s*["']?([^"'#,;\s]+)["']?\s*,?\s*(?:\#.*)?$""",
     re.IGNORECASE,

@@ -91,8 +91,9 @@ def _of_applications(campaign: Campaign, changes: Sequence[StateChange]) -> Iter
 
 def _listed(kind: str, code: int, states: Sequence[StateChange], text: str) -> Reason:
     names = tuple(sorted({state.application for state in states}))
+    number = len({state.application_key for state in states})
     shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-    return Reason(kind, code, f"{counted(len(states), 'application')} {text}: {shown}", "", names)
+    return Reason(kind, code, f"{counted(number, 'application')} {text}: {shown}", "", names)
 
 
 def _of_knowledge(campaign: Campaign, knowledge: Knowledge, today: dt.date) -> Iterator[Reason]:
@@ -143,3 +144,27 @@ def _of_coverage(answer: Answer, least: float) -> Iterator[Reason]:
         brokers = ", ".join(map(str, answer.unseen_brokers))
         word = "broker" if len(answer.unseen_brokers) == 1 else "brokers"
         yield Reason("unseen_brokers", CANNOT_TELL, f"{word} {brokers} of {cluster} not seen", cluster)
+
+
+def decision_document(campaign: Campaign, decision: Decision, day: dt.date) -> dict[str, object]:
+    """For machines: what `client-telemetry gate --format json` prints."""
+    return {
+        "schema_version": 1,
+        "campaign": campaign.name,
+        "to_release": campaign.to_release,
+        "planned_for": str(campaign.date),
+        "day": str(day),
+        "code": decision.code,
+        "decision": WORDS[decision.code],
+        "sentence": decision.sentence,
+        "reasons": [
+            {
+                "kind": reason.kind,
+                "decision": WORDS[reason.code],
+                "cluster": reason.cluster or None,
+                "text": reason.text,
+                "applications": list(reason.applications),
+            }
+            for reason in decision.reasons
+        ],
+    }

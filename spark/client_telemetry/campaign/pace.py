@@ -1,29 +1,40 @@
 """How fast a campaign comes to its end: applications left by day, and how many would be left on a later day at this pace."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
 from client_telemetry.campaign.states import StateChange
-from client_telemetry.campaign.vocabulary import LEFT
+from client_telemetry.campaign.vocabulary import FIXED, LEFT, RENAMED, STATES, WAIVED
 
 LOOK_BACK_DAYS: Final = 28
 LEAST_DAYS: Final = 7
 """A history shorter than this has no pace."""
+_DAY: Final = dt.timedelta(days=1)
+_URGENCY: Final = {state: place for place, state in enumerate(STATES)}
 _NINETY_PERCENT: Final = 1.645
 """Normal quantile of a two-sided interval of 90 %."""
 
 
+Application = tuple[str, str]
+"""Principal and name, whatever the cluster."""
+
+
 @dataclass(frozen=True)
 class DayCount:
-    """Applications at the end of a UTC day: `left` to do, `waived`, and `fixed`."""
+    """Applications at the end of a UTC day: `left` to do on some cluster, otherwise `waived` or `fixed`. `done` and `came`: how many
+    are no longer left, and how many newly, since the day before; one that was renamed is neither.
+    """
 
     day: dt.date
     left: int
     waived: int
     fixed: int
+    done: int
+    came: int
 
 
 @dataclass(frozen=True)
@@ -42,51 +53,47 @@ class Forecast:
 def burn_down(changes: Sequence[StateChange], until: dt.date) -> list[DayCount]:
     """Each day from the first change; `changes`: oldest first."""
     counts: list[DayCount] = []
-    states: dict[tuple[str, str, str], str] = {}
+    clusters: dict[Application, dict[str, str]] = defaultdict(dict)
+    left: set[Application] = set()
     place = 0
-    day = changes[0].day if changes else until + dt.timedelta(days=1)
+    day = changes[0].day if changes else until + _DAY
     while day <= until:
+        renamed = set()
         while place < len(changes) and changes[place].day <= day:
-            states[changes[place].key] = changes[place].state
+            change = changes[place]
+            clusters[change.application_key][change.cluster] = change.state
+            if change.state == RENAMED or (change.formerly and not change.before):
+                renamed.add(change.application_key)
             place += 1
+        states = {key: most_urgent(of_one.values()) for key, of_one in clusters.items()}
+        was, left = left, {key for key, state in states.items() if state in LEFT}
         values = list(states.values())
-        left = sum(state in LEFT for state in values)
-        counts.append(DayCount(day, left, values.count("waived"), values.count("fixed")))
-        day += dt.timedelta(days=1)
+        done, came = len(was - left - renamed), len(left - was - renamed)
+        counts.append(DayCount(day, len(left), values.count(WAIVED), values.count(FIXED), done, came))
+        day += _DAY
     return counts
 
 
-def forecast(changes: Sequence[StateChange], until: dt.date, target: dt.date) -> Forecast | None:
+def most_urgent(states: Iterable[str]) -> str:
+    """Of an application that is on several clusters."""
+    return min(states, key=_URGENCY.__getitem__)
+
+
+def forecast(counts: Sequence[DayCount], target: dt.date) -> Forecast | None:
     """None without a pace: too short a history, nothing that changed, or a target that is not in the future.
 
     What left and what came in the last weeks is taken as two Poisson processes: the variance of their difference is their sum.
     """
-    counts = burn_down(changes, until)
-    if len(counts) <= LEAST_DAYS or target <= until:
+    if len(counts) <= LEAST_DAYS or target <= counts[-1].day:
         return None
-    days = min(LOOK_BACK_DAYS, len(counts) - 1)
-    since = until - dt.timedelta(days=days)
-    done, came = moves(changes, since)
+    recent = counts[1:][-LOOK_BACK_DAYS:]
+    done, came = sum(each.done for each in recent), sum(each.came for each in recent)
     if not done and not came:
         return None
-    scale = (target - until).days / days
+    scale = (target - counts[-1].day).days / len(recent)
     left, net = counts[-1].left, done - came
     spread = _NINETY_PERCENT * sqrt(done + came)
     expected, low, high = (
         max(0, round(left - scale * change)) for change in (net, net + spread, net - spread)
     )
-    return Forecast(target, expected, low, high, days)
-
-
-def moves(changes: Iterable[StateChange], since: dt.date) -> tuple[int, int]:
-    """How many applications left and entered the states in which something is to do, after the day `since`. An application that
-    is renamed neither leaves nor enters.
-    """
-    done = came = 0
-    for change in changes:
-        if change.day <= since or change.state == "renamed" or (change.formerly and not change.before):
-            continue
-        was, is_left = change.before in LEFT, change.state in LEFT
-        done += was and not is_left
-        came += is_left and not was
-    return done, came
+    return Forecast(target, expected, low, high, len(recent))

@@ -43,6 +43,11 @@ class StateChange:
     def key(self) -> tuple[str, str, str]:
         return self.cluster, self.principal or "", self.application
 
+    @property
+    def application_key(self) -> tuple[str, str]:
+        """The same application on every cluster."""
+        return self.principal or "", self.application
+
 
 def history(campaign: Campaign, answers: Iterable[Answer], until: dt.date) -> list[StateChange]:
     """All changes of state up to and including the day `until`, oldest first. Reports may come in any order and repeatedly: of

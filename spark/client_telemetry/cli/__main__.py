@@ -56,7 +56,13 @@ SUBCOMMANDS: Final = {
         "client_telemetry.cli.replay",
         "which requests of a fleet other brokers would refuse, and whose they are",
     ),
-    "gate": Subcommand("client_telemetry.cli.gate", "go or no-go of an upgrade report, as an exit code"),
+    "gate": Subcommand(
+        "client_telemetry.cli.gate", "go or no-go of an upgrade report or a planned upgrade, as an exit code"
+    ),
+    "campaign": Subcommand(
+        "client_telemetry.cli.campaign",
+        "a planned upgrade until its day: states, pace, gate, and what owners say",
+    ),
     "history": Subcommand(
         "client_telemetry.cli.history",
         "when each application or client was first and last seen, and since when it is gone",

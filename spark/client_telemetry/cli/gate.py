@@ -1,17 +1,25 @@
-"""Go or no-go of an upgrade, according to its report, as an exit code for a pipeline.
+"""Go or no-go of an upgrade, according to its report or its campaign, as an exit code for a pipeline.
 
     client-telemetry gate var/published/upgrade_impact/fleet/latest/report.json [--fail-on breaks,degrades]
+    client-telemetry gate --campaign orders-4.0 [--campaigns campaigns.yaml] [--reports var/published] [--format json]
 
 Exit code 0: go. 3: no-go, an application has a client with one of the verdicts of --fail-on. 4: cannot tell, one has a
-client with insufficient evidence and none has a verdict of --fail-on. 2: the file is not a report.
+client with insufficient evidence and none has a verdict of --fail-on. 2: the file is not a report. With --campaign, the thresholds
+are those of the campaign, and waivers, coverage and the age of evidence and knowledge count (docs/gate.md).
 """
 
+import argparse
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from client_telemetry.campaign.answers import NotAReport
+from client_telemetry.campaign.gate import decide, decision_document
+from client_telemetry.campaign.plan import BadCampaign
+from client_telemetry.campaign.states import history
+from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.console.arguments import Arguments
 
@@ -21,14 +29,49 @@ BAD_ARGUMENTS: Final = 2
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("gate", __doc__)
     parser.add_argument(
-        "report", type=Path, metavar="REPORT", help="report.json of an upgrade report, or its folder"
+        "report",
+        type=Path,
+        nargs="?",
+        metavar="REPORT",
+        help="report.json of an upgrade report, or its folder",
     )
-    add_fail_on(parser, default=("breaks",))
+    add_fail_on(parser, default=None)
+    parser.add_argument("--campaign", metavar="NAME", help="a planned upgrade, instead of a report")
+    add_campaigns_file(parser)
+    add_reports(parser)
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="json: the decision with all reasons"
+    )
     args = parser.parse_args(argv)
+    if (args.report is None) == (args.campaign is None):
+        parser.error("name either a report or a campaign: --campaign NAME")
+    if args.campaign is None:
+        return _by_report(args)
+    if args.fail_on:
+        parser.error("--fail-on is for a report; for a campaign, write `fail_on` below its `gate`")
+    return _by_campaign(args)
+
+
+def _by_campaign(args: argparse.Namespace) -> int:
+    from client_telemetry.cli.campaign_input import read_input  # needs a YAML parser, which a report does not
+
+    try:
+        campaign, answers, knowledge, day = read_input(args, args.campaign)
+    except (BadCampaign, NotAReport, OSError) as error:
+        return refuse("gate", args, error)
+    decision = decide(campaign, history(campaign, answers, day), answers, knowledge, day)
+    if args.format == "json":
+        print(json.dumps(decision_document(campaign, decision, day), indent=1))
+    else:
+        print(decision.sentence)
+    return decision.code
+
+
+def _by_report(args: argparse.Namespace) -> int:
     try:
         file = args.report / "report.json" if args.report.is_dir() else args.report
         report = json.loads(file.read_text(encoding="utf-8-sig"))
-        code, decision = decide_by_report(report, args.fail_on)
+        code, decision = decide_by_report(report, args.fail_on or ("breaks",))
         sentence = report["sentence"]
     except OSError as error:
         return _refuse(f"{file}: {error.strerror}")
@@ -36,8 +79,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(
             f"{args.report} is not the report.json of an upgrade report: name that file, or the folder of the report"
         )
-    print(sentence)
-    print(decision)
+    if args.format == "json":
+        print(
+            json.dumps(
+                {"code": code, "decision": decision.partition(":")[0], "sentence": f"{decision}. {sentence}"},
+                indent=1,
+            )
+        )
+    else:
+        print(sentence)
+        print(decision)
     return code
 
 

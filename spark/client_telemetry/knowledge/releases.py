@@ -3,6 +3,7 @@
 Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so a question about "4.0" has no answer.
 """
 
+import datetime as dt
 from functools import cache
 
 from client_telemetry.knowledge import DamagedKnowledge, measured_targets, rows
@@ -166,3 +167,9 @@ def newer_than(release: str) -> tuple[str, ...]:
     if measured_targets.by_name(release):
         return ()
     return tuple(candidate for candidate in known() if parse(candidate) > parse(release))
+
+
+@cache
+def newest_day() -> dt.date:
+    """When the newest known release was committed: what came later, the knowledge base does not know."""
+    return max(dt.date.fromisoformat(committed_on) for _, (_, committed_on, _) in rows(FILE, COLUMNS))

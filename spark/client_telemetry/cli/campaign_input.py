@@ -1,0 +1,85 @@
+"""What the subcommands about campaigns read: the campaigns file, and published upgrade reports."""
+
+import argparse
+import datetime as dt
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from client_telemetry import knowledge
+from client_telemetry.campaign.answers import Answer, NotAReport, from_report
+from client_telemetry.campaign.gate import Knowledge
+from client_telemetry.campaign.plan import BadCampaign, Campaign
+from client_telemetry.campaign.plan_file import named, read_campaigns
+from client_telemetry.knowledge import releases
+
+REPORT_VERSION: Final = 3
+
+
+class Input(NamedTuple):
+    """`day`: up to which states are computed, UTC."""
+
+    campaign: Campaign
+    answers: list[Answer]
+    knowledge: Knowledge
+    day: dt.date
+
+
+def read_input(args: argparse.Namespace, name: str) -> Input:
+    """Raises BadCampaign or NotAReport, with the file in the message, and OSError."""
+    campaign = named(campaigns(args.campaigns), name)
+    answers = list(reports(args.reports, campaign))
+    facts = Knowledge(knowledge.version(), releases.newest_day())
+    return Input(campaign, answers, facts, args.day or dt.datetime.now(dt.UTC).date())
+
+
+def campaigns(file: Path) -> tuple[Campaign, ...]:
+    return read_campaigns(campaigns_text(file))
+
+
+def campaigns_text(file: Path) -> str:
+    """Raises BadCampaign for a file that is not UTF-8, and OSError."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadCampaign("the file is not UTF-8") from None
+
+
+def reports(folder: Path, campaign: Campaign) -> Iterator[Answer]:
+    """Of the campaign's clusters and target, in the published layout (`upgrade_impact/<cluster>/<report>/report.json`) or any other
+    below `folder`. Of older schema versions and other releases none is read. Raises NotAReport or OSError.
+    """
+    root = folder / "upgrade_impact" if (folder / "upgrade_impact").is_dir() else folder
+    if not root.is_dir():
+        raise NotAReport(f"{folder} is not a folder of published reports: name it by --reports")
+    for file in sorted(root.rglob("report.json")):
+        is_hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
+        if is_hidden or not file.resolve().is_relative_to(root.resolve()):
+            continue
+        answer = _report(file, campaign)
+        if answer is not None and answer.cluster in campaign.clusters:
+            yield answer
+
+
+def _report(file: Path, campaign: Campaign) -> Answer | None:
+    if _other_release(file.with_name("summary.json"), campaign.to_release):
+        return None
+    try:
+        document = json.loads(file.read_text(encoding="utf-8-sig"))
+        if isinstance(document, dict) and 0 < document.get("schema_version", 0) < REPORT_VERSION:
+            return None
+        answer = from_report(document)
+    except (ValueError, TypeError) as error:
+        reason = error if isinstance(error, NotAReport) else "not valid JSON"
+        raise NotAReport(f"{file}: {reason}: remove it, or publish it again") from None
+    return answer if answer.to_release == campaign.to_release else None
+
+
+def _other_release(summary: Path, to_release: str) -> bool:
+    """Whether the small file beside a report says that it is about another release."""
+    try:
+        found = json.loads(summary.read_text(encoding="utf-8"))["to_release"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return isinstance(found, str) and found != to_release

@@ -1,0 +1,47 @@
+"""Options and errors of the subcommands about campaigns. Needs no package, as campaign_input.py does, to read YAML."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from client_telemetry.campaign.plan import BadCampaign
+from client_telemetry.console.arguments import Arguments, day
+
+CAMPAIGNS_VARIABLE: Final = "CLIENT_TELEMETRY_CAMPAIGNS"
+
+
+def add_campaigns_file(parser: Arguments) -> None:
+    parser.add_argument(
+        "--campaigns",
+        type=Path,
+        metavar="FILE",
+        default=Path(os.environ.get(CAMPAIGNS_VARIABLE) or "campaigns.yaml"),
+        help=f"file of planned upgrades (docs/campaigns.md); default: {CAMPAIGNS_VARIABLE}, otherwise campaigns.yaml",
+    )
+
+
+def add_reports(parser: Arguments) -> None:
+    parser.add_argument(
+        "--reports",
+        type=Path,
+        metavar="FOLDER",
+        default=Path("var/published"),
+        help="folder of published upgrade reports; default: %(default)s",
+    )
+    parser.add_argument("--day", type=day, help="UTC day up to which states are computed; default: today")
+
+
+def refuse(subcommand: str, args: argparse.Namespace, error: Exception) -> int:
+    """One line on standard error; exit code 2."""
+    if isinstance(error, BadCampaign):
+        text = f"{args.campaigns}: {error}"
+    elif isinstance(error, OSError):
+        text = f"{error.filename}: {error.strerror}"
+        if error.filename == str(args.campaigns):
+            text += ": name the campaigns file by --campaigns (docs/campaigns.md)"
+    else:
+        text = str(error)
+    print(f"client-telemetry {subcommand}: {text}", file=sys.stderr)
+    return 2

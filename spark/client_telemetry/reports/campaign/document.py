@@ -1,0 +1,193 @@
+"""campaign.json, campaign.md, states.csv and metrics.prom. Fields: docs/campaigns.md."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, Final
+
+from client_telemetry.campaign.gate import WORDS, decision_document
+from client_telemetry.campaign.states import StateChange
+from client_telemetry.campaign.vocabulary import LEFT
+from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
+from client_telemetry.reports.json_text import json_text
+from client_telemetry.reports.markdown import bullets, code, prose, row
+from client_telemetry.reports.spreadsheet import table_csv
+
+_ROWS_SHOWN: Final = 100
+_OWNERS_MEASURED: Final = 200
+"""Owners with series of their own; the others are one series."""
+
+
+def campaign_json(view: CampaignView) -> str:
+    document: dict[str, Any] = {
+        "schema_version": 1,
+        "campaign": view.campaign,
+        "day": view.day,
+        "sentence": view.sentence,
+        "gate": decision_document(view.campaign, view.decision, view.day),
+        "counts": view.counts,
+        "forecast": view.forecast,
+        "burn_down": view.burn_down,
+        "owners": view.owners,
+        "applications": view.applications,
+        "changes": view.changes,
+        "reports": [
+            {"cluster": each.cluster, "report_id": each.report_id, "day": each.day} for each in view.reports
+        ],
+    }
+    return json_text(document) + "\n"
+
+
+def states_csv(view: CampaignView) -> str:
+    """The whole history, oldest first."""
+    header = tuple(field.name for field in fields(StateChange))
+    return table_csv(header, ([_cell(getattr(change, name)) for name in header] for change in view.changes))
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, str | tuple) or value is None else str(value)
+
+
+def campaign_markdown(view: CampaignView) -> str:
+    campaign = view.campaign
+    lines = [
+        f"# {prose(campaign.name)}: {prose(', '.join(campaign.clusters))} to {campaign.to_release} on {campaign.date}",
+        "",
+        f"**{prose(view.sentence)}**",
+        "",
+        f"State of {view.day} (UTC). Contact: {prose(campaign.contact)}.",
+        "",
+        f"## Gate: {WORDS[view.decision.code]}",
+        "",
+        *(
+            bullets(f"{WORDS[r.code]}: {r.text}" for r in view.decision.reasons)
+            or ["- no application is left"]
+        ),
+        "",
+        *_owner_lines(view),
+        *_application_lines(view),
+        *_change_lines(view),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _owner_lines(view: CampaignView) -> Iterator[str]:
+    if not view.owners:
+        return
+    yield from ("## Owners", "", row(("Owner", "Left", "Fixed", "Oldest", "Deadline")))
+    yield row(("---", "---:", "---:", "---:", "---"))
+    for each in view.owners:
+        oldest = "" if each.oldest_days is None else f"{each.oldest_days} d"
+        late = " (passed)" if each.is_late else ""
+        yield row(
+            (
+                prose(each.owner or "no owner"),
+                str(each.left),
+                str(each.fixed),
+                oldest,
+                f"{each.deadline}{late}",
+            )
+        )
+    yield ""
+
+
+def _application_lines(view: CampaignView) -> Iterator[str]:
+    left = [each for each in view.applications if each.state in LEFT]
+    if not left:
+        return
+    yield from ("## Left", "", row(("Application", "Cluster", "Owner", "State", "Change", "By")))
+    yield row(("---",) * 6)
+    for each in left[:_ROWS_SHOWN]:
+        change = prose(each.deciding.fix or each.deciding.why)
+        yield row(
+            (
+                code(each.name),
+                prose(clusters_left(each)),
+                prose(each.owner or "no owner"),
+                each.state,
+                change,
+                str(each.deadline),
+            )
+        )
+    if len(left) > _ROWS_SHOWN:
+        yield from ("", f"{len(left) - _ROWS_SHOWN} more in states.csv.")
+    yield ""
+
+
+def clusters_left(application: ApplicationRow) -> str:
+    """The clusters on which something is left to do; all of them if nothing is."""
+    left = [change.cluster for change in application.on if change.state in LEFT]
+    return ", ".join(left or [change.cluster for change in application.on])
+
+
+def _change_lines(view: CampaignView) -> Iterator[str]:
+    if not view.recent:
+        return
+    yield from ("## What changed in the last 7 days", "")
+    for change in view.recent[:_ROWS_SHOWN]:
+        was = f"{change.before} → " if change.before else ""
+        who = f" ({prose(change.by)})" if change.by else ""
+        yield f"- {change.day} {code(change.application)} on {prose(change.cluster)}: {was}{change.state}{who}. {prose(change.why)}"
+    if len(view.recent) > _ROWS_SHOWN:
+        yield f"- {len(view.recent) - _ROWS_SHOWN} more in states.csv"
+
+
+def open_metrics(view: CampaignView) -> str:
+    """OpenMetrics text of the campaign, for a textfile collector or an endpoint. At most some 1,900 series whatever the fleet:
+    application names are no labels.
+    """
+    name = view.campaign.name
+    lines = [
+        *_family("applications", "Applications of a planned upgrade by state"),
+        *(_sample("applications", count, campaign=name, state=state) for state, count in view.counts.items()),
+        *_family("owner_applications", "Applications of an owner by state"),
+        *_owner_samples(view),
+        *_family("gate", "Decision of the gate: 1 for the one that holds"),
+        *(
+            _sample("gate", int(code == view.decision.code), campaign=name, decision=word)
+            for code, word in WORDS.items()
+        ),
+        *_family("days_left", "Days until the planned upgrade", unit="days"),
+        _sample("days_left", (view.campaign.date - view.day).days, campaign=name),
+        *_family("evidence_age_days", "Age of the newest evidence", unit="days"),
+        *(
+            _sample("evidence_age_days", (view.day - each.day).days, campaign=name, cluster=each.cluster)
+            for each in view.reports
+        ),
+        *_family("coverage_ratio", "Share of broker hours seen completely", unit="ratio"),
+        *(
+            _sample("coverage_ratio", each.complete_share, campaign=name, cluster=each.cluster)
+            for each in view.reports
+            if each.complete_share is not None
+        ),
+        "# EOF",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _owner_samples(view: CampaignView) -> Iterator[str]:
+    shown = {owner.owner for owner in view.owners[:_OWNERS_MEASURED]}
+    counts = Counter(
+        ((each.owner or "no owner") if each.owner in shown else "other owners", each.state)
+        for each in view.applications
+    )
+    for (owner, state), count in sorted(counts.items()):
+        yield _sample("owner_applications", count, campaign=view.campaign.name, owner=owner, state=state)
+
+
+def _family(name: str, words: str, unit: str = "") -> list[str]:
+    full = f"client_telemetry_campaign_{name}"
+    return [
+        f"# TYPE {full} gauge",
+        *([f"# UNIT {full} {unit}"] if unit and full.endswith(unit) else []),
+        f"# HELP {full} {words}.",
+    ]
+
+
+def _sample(name: str, value: float, **labels: str) -> str:
+    text = ",".join(f'{label}="{_label(value)}"' for label, value in labels.items())
+    return f"client_telemetry_campaign_{name}{{{text}}} {value}"
+
+
+def _label(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

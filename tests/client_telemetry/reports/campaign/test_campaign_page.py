@@ -1,0 +1,106 @@
+import json
+import re
+
+from client_telemetry.campaign.gate import Knowledge, decide
+from client_telemetry.campaign.plan import Statement, Target
+from client_telemetry.campaign.states import history
+from client_telemetry.reports.campaign.publish import publish
+from client_telemetry.reports.campaign.view import view
+
+from tests.client_telemetry.campaign.made_answers import answer, application, client, day, plan
+
+HOSTILE = '<img src=x onerror="alert(1)">\u202e|`'
+
+
+def shown(campaign, answers, until):
+    changes = history(campaign, answers, day(until))
+    decision = decide(campaign, changes, answers, Knowledge("k1", day(-5)), day(until))
+    return view(campaign, changes, answers, decision, day(until))
+
+
+def of_day(number, **verdicts):
+    return answer(
+        number, *(application(name, client(verdict, number, name)) for name, verdict in verdicts.items())
+    )
+
+
+def some_days():
+    for number in range(15):
+        yield of_day(number, **{f"a{i}": "safe" if 2 * i < number else "breaks" for i in range(10)})
+
+
+def test_the_decision_line_says_what_is_left_and_the_pace():
+    found = shown(plan(date=day(20)), list(some_days()), 14)
+    assert found.sentence == (
+        "Not ready: 3 applications of 1 owner left, 3 fixed since 2026-11-08; "
+        "at this pace none (0 to 2) are left on 2026-11-21."
+    )
+    assert found.counts["open"] == 3
+    assert shown(plan(), [of_day(0, a="safe")], 1).sentence == "Ready: no application is left."
+    assert shown(plan(), [], 1).sentence == "Cannot tell yet: no report of east for 4.0.1."
+
+
+def test_owners_with_a_passed_deadline_come_first():
+    answers = [
+        answer(
+            0,
+            application("a", client("breaks", 0, "a"), owner="shop"),
+            application("b", client("breaks", 0, "b"), owner="billing"),
+            application("c", client("breaks", 0, "c"), owner=None),
+        )
+    ]
+    found = shown(plan(deadlines={"billing": day(2)}), answers, 3)
+    assert (found.owners[0].owner, found.owners[0].is_late) == ("billing", True)
+    assert "3 applications of 2 owners (1 without an owner) left" in found.sentence
+
+
+def test_an_application_on_several_clusters_is_one_row_and_a_proof_elsewhere_makes_nothing_safe():
+    campaign = plan(clusters=("east", "west"))
+    answers = [of_day(0, a="breaks"), of_day(1, a="safe")]
+    answers += [answer(n, *of_day(n, a="breaks").applications, cluster="west") for n in (0, 1)]
+    [row] = shown(campaign, answers, 1).applications
+    assert (row.state, row.good_on, row.deciding.cluster) == ("open", ("east",), "west")
+
+
+def test_files_agree_and_nothing_of_a_client_is_markup(tmp_path):
+    campaign = plan(Statement("waive", Target(application="w"), HOSTILE, day(1), day(9), HOSTILE))
+    answers = [
+        answer(
+            0,
+            application(HOSTILE, client("breaks", 0, HOSTILE), owner=HOSTILE),
+            application("w", client("breaks", 0, "w")),
+        )
+    ]
+    folder = publish(shown(campaign, answers, 1), tmp_path)
+    texts = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    assert set(texts) == {
+        "index.html",
+        "campaign.json",
+        "campaign.md",
+        "states.csv",
+        "gate.json",
+        "metrics.prom",
+    }
+    assert "<img" not in texts["index.html"]
+    assert "\u202e" not in texts["index.html"] + texts["campaign.md"] + texts["states.csv"]
+    document = json.loads(texts["campaign.json"])
+    assert document["counts"]["open"] == document["counts"]["waived"] == 1
+    assert document["gate"] == json.loads(texts["gate.json"])
+    assert document["sentence"] in texts["campaign.md"].replace("\\", "")
+
+
+def test_metrics_are_bounded_and_well_formed():
+    many = answer(
+        0, *(application(f"a{i}", client("breaks", 0, f"a{i}"), owner=f'o{i}\\"\n') for i in range(900))
+    )
+    from client_telemetry.reports.campaign.document import open_metrics
+
+    lines = open_metrics(shown(plan(), [many], 0)).splitlines()
+    assert lines[-1] == "# EOF"
+    samples = [line for line in lines if not line.startswith("#")]
+    assert len(samples) < 2000
+    pattern = re.compile(
+        r'[a-z_]+\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*\} -?[0-9.]+'
+    )
+    assert [line for line in samples if not pattern.fullmatch(line)] == []
+    assert sum(float(line.rpartition(" ")[2]) for line in samples if "owner_applications{" in line) == 900
