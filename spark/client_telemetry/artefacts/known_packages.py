@@ -11,6 +11,7 @@ from client_telemetry.knowledge import DamagedKnowledge, due, rows
 
 FILE = "artefact_packages.csv"
 COLUMNS = ("type", "name", "library", "binding", "contains", "note", "source")
+_KAFKA = "org.apache.kafka"
 IS, SAME_VERSION, BRINGS = "is", "same_version", "brings"
 
 
@@ -50,6 +51,14 @@ def normal_name(kind: str, name: str) -> str:
     """Names as their registries compare them: PyPI takes `_`, `.` and `-` for the same, Go's hosts and NuGet take no
     notice of case.
     """
+    if kind == "maven":
+        # Syft takes the artifact for the group of a jar without pom.properties, as all of Kafka's are (built by Gradle).
+        group, _, artifact = name.partition("/")
+        return (
+            f"{_KAFKA}/{artifact}"
+            if group == artifact and (kind, f"{_KAFKA}/{artifact}") in _by_name()
+            else name
+        )
     if kind == "pypi":
         return "-".join(name.lower().replace("_", "-").replace(".", "-").split("-"))
     return (

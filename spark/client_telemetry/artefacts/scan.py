@@ -3,7 +3,7 @@
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from client_telemetry.artefacts import files, libraries, tree
@@ -74,7 +74,7 @@ def _worst_first(found: Found) -> tuple[int, str, int]:
 
 def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
     try:
-        packages = _packages(file)
+        clients = named_in(file)
     except images.NoImage as error:
         if file.given:
             result.unread.append(Unread(file.shown, str(error)))
@@ -82,16 +82,19 @@ def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
     except Unreadable as error:
         result.unread.append(Unread(file.shown, str(error)))
         return []
-    if packages is None:
+    if clients is None:
         return []
     result.read += 1
-    return [
-        (Place(file.shown, package.line, package.inside), client) for package, client in _of_file(packages)
-    ]
+    return [(Place(file.shown, package.line, package.inside), client) for package, client in clients]
+
+
+def named_in(file: tree.File) -> list[tuple[Package, Client]] | None:
+    """The Kafka clients that a file names; None for a file that names no packages at all. Raises Unreadable."""
+    packages = _packages(file)
+    return None if packages is None else list(_of_file(packages))
 
 
 def _packages(file: tree.File) -> list[Package] | None:
-    """None for a file that names no packages."""
     if read_binary := files.of_binary(file.path, file.beginning):
         with file.open() as opened:
             return list(read_binary(opened, lambda path: tree.open_beside(file, path)))
@@ -115,7 +118,7 @@ def _reader(file: tree.File) -> files.Reader | None:
 def _of_file(packages: Iterable[Package]) -> Iterator[tuple[Package, Client]]:
     """The clients of one file, each once: a library that is named itself says more than what brings it along."""
     clients = [(package, client) for package in packages if (client := libraries.of(package))]
-    brought = [client.library for _, client in clients if not client.itself]
+    brought = {client.library: package.line for package, client in reversed(clients) if not client.itself}
     named: dict[str, set[str]] = defaultdict(set)
     for package, client in clients:
         if client.itself and client.written and not (package.managed and client.library not in brought):
@@ -124,7 +127,9 @@ def _of_file(packages: Iterable[Package]) -> Iterator[tuple[Package, Client]]:
     for package, client in sorted(clients, key=_surest_first):
         if package.managed and client.library not in brought:
             continue
-        if not client.itself and client.library in named:
+        if package.managed and package.line is None:
+            package = replace(package, line=brought[client.library])
+        if not client.itself and (client.library in named or (named and not client.library)):
             continue
         if client.written is None and client.itself and package.type == "cargo" and client.library in named:
             continue
@@ -140,8 +145,14 @@ def _surest_first(pair: tuple[Package, Client]) -> tuple[bool, bool, int]:
     return not client.itself, not binding, package.line or 0
 
 
+_SHARED_LOCKS = frozenset(("npm", "cargo", "nuget"))
+"""Package managers of which one lock file, or list of versions, is for the projects in all folders below it."""
+
+
 def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client]]:
-    """Without what a manifest declares where a lock file in its folder, or in one above it, says what is installed."""
+    """Without what a manifest declares where a lock file says what is installed: one in its folder or, for workspaces,
+    above it.
+    """
     locked = {
         (posixpath.dirname(place.file), client.package.type, client.package.name)
         for place, client in named
@@ -149,8 +160,9 @@ def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client
     }
     for place, client in named:
         package = client.package
-        if package.declared_only and any(
-            (folder, package.type, package.name) in locked for folder in folders(place.file)
-        ):
+        where = list(folders(place.file))
+        if package.version is not None or package.type not in _SHARED_LOCKS:
+            where = where[:1]
+        if package.declared_only and any((folder, package.type, package.name) in locked for folder in where):
             continue
         yield place, client

@@ -4,6 +4,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
@@ -42,7 +43,8 @@ def read_project(text: str) -> Iterator[Package]:
     for kind in ("PackageReference", "PackageVersion", "GlobalPackageReference"):
         for element in root.everywhere(kind):
             name = element.attributes.get("Include") or element.attributes.get("Update") or ""
-            yield _package(name, element, properties)
+            package = _package(name, element, properties)
+            yield package if kind == "PackageReference" else replace(package, declared_only=False)
 
 
 def _package(name: str, element: Element, properties: dict[str, Element]) -> Package:

@@ -5,7 +5,7 @@ Nothing is evaluated: a version that a script computes is not known.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
@@ -24,6 +24,9 @@ _VARIABLE = re.compile(
     r"""^\$\{?(?:rootProject\.|project\.)?(?:ext\.|libs\.versions\.)?([\w.]+?)(?:\.get\(\))?\}?$"""
 )
 _EXACT = re.compile(r"\d[\w.-]*")
+_PROPERTY = re.compile(r"^[ \t]*([\w.]+)[ \t]*[=:][ \t]*(\d[\w.+-]*)[ \t]*$", re.MULTILINE)
+_HIGHEST = 4
+"""Folders above a script in which gradle.properties are looked for."""
 
 
 def read_lock(text: str) -> Iterator[Package]:
@@ -70,17 +73,31 @@ def _exact(wanted: object) -> str | None:
     return wanted if isinstance(wanted, str) and _EXACT.fullmatch(wanted) else None
 
 
-def read_script(text: str) -> Iterator[Package]:
-    """build.gradle, build.gradle.kts and sbt: coordinates in quotation marks, and versions set in the same file."""
-    values: dict[str, tuple[str, int]] = {}
+def read_script(text: str, read_other: Callable[[str], str | None]) -> Iterator[Package]:
+    """build.gradle, build.gradle.kts and sbt: coordinates in quotation marks, and versions set in the same file or in the
+    gradle.properties of its folder or the ones above it.
+    """
+    values: dict[str, tuple[str, int | None]] = {}
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         if match := _SET.match(line):
             values.setdefault(match[1].rpartition(".")[2], (match[2], number))
+    for name, value in _properties(read_other).items():
+        values.setdefault(name, (value, None))
     for number, line in enumerate(lines, 1):
         code = re.sub(r"(^|\s)//.*$", "", line)
         for group, artifact, version in _named_in(code):
             yield _package(f"{group}/{artifact}", version, number, values)
+
+
+def _properties(read_other: Callable[[str], str | None]) -> dict[str, str]:
+    """The nearest counts where two have the same property."""
+    values: dict[str, str] = {}
+    for depth in range(_HIGHEST):
+        text = read_other("../" * depth + "gradle.properties")
+        for name, value in _PROPERTY.findall(text or ""):
+            values.setdefault(name, value)
+    return values
 
 
 def _named_in(code: str) -> Iterator[tuple[str, str, str | None]]:
@@ -93,11 +110,14 @@ def _named_in(code: str) -> Iterator[tuple[str, str, str | None]]:
         yield match[1], match[2], version.strip('"') if version.startswith('"') else f"${version}"
 
 
-def _package(name: str, version: str | None, line: int, values: dict[str, tuple[str, int]]) -> Package:
+def _package(name: str, version: str | None, line: int, values: dict[str, tuple[str, int | None]]) -> Package:
     if version and _EXACT.fullmatch(version):
         return Package("maven", name, version, line, editable=True, declared_only=True)
     match = _VARIABLE.match(version or "")
     if match and (value := values.get(match[1].rpartition(".")[2])):
-        return Package("maven", name, value[0], value[1], editable=True, declared_only=True)
+        number = value[1]
+        return Package(
+            "maven", name, value[0], number or line, editable=number is not None, declared_only=True
+        )
     why = f"{NOT_LOCKED} ({version or 'no version'})"
     return Package("maven", name, None, line, why, editable=True, declared_only=True)
