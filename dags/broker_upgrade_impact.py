@@ -16,7 +16,7 @@ never processed (run `client_telemetry_daily` for it), a failed quality gate. Fi
 
 from airflow.sdk import Param, dag
 from include.releases import RELEASES
-from include.run_day import MECHANISMS, OPTIONAL_DAY
+from include.run_day import KNOWLEDGE, MECHANISMS, OPTIONAL_DAY
 from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
 
 
@@ -49,7 +49,7 @@ def broker_upgrade_impact():
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
     report = {"report-id": "{{ run_id }}"}
     common = {"cluster": "{{ params.cluster }}", "starts_spark": True}
-    asked = {"locations": ["scram_users", "knowledge", "hosts"], "arguments": report | question}
+    asked = {"locations": ["scram_users", *KNOWLEDGE, "hosts"], "arguments": report | question}
     impact = SparkStage(task_id="impact", **common, **asked)
     shown = {"locations": ["publish", "owners", "hosts"], "arguments": report | pack, "page": "answered"}
     publish = SparkStage(task_id="publish", **common, **shown)

@@ -31,6 +31,7 @@ _CLUSTER_KEYS = {
     "owners": False,
     "scram_users": False,
     "knowledge": False,
+    "knowledge_package": False,
     "hosts": False,
     "team": False,
 }
@@ -82,6 +83,8 @@ class Cluster:
     scram_users: str | None = None
     """File with the output of `kafka-configs.sh --describe --entity-type users`."""
     knowledge: str | None = None
+    knowledge_package: str | None = None
+    """File or folder of a data package of the knowledge base (docs/knowledge.md)."""
     hosts: str | None = None
     """File of addresses and host names, in the form of /etc/hosts."""
     team: str | None = None
@@ -179,7 +182,7 @@ def _cluster(path: Path, number: int, entry: object) -> Cluster:
                 f"{path}: {key} {given[key]!r} of {where} has characters that cannot stand in a path; "
                 "use letters, digits, _ and -."
             )
-    own = ("owners", "scram_users", "knowledge", "hosts")
+    own = ("owners", "scram_users", "knowledge", "knowledge_package", "hosts")
     return Cluster(
         name=given["name"],
         cluster_id=given["cluster_id"],

@@ -30,15 +30,20 @@ COLLECT = {
 
 DAYS = (("days", "decode_days"), ("days", "derive_days"), ("changed-on", "derive_days"))
 """What stages of the daily run are told of the days that collect found, as option and XCom: decode; those after it; review."""
-RULES = ["owners", "knowledge"]
+KNOWLEDGE = ["knowledge", "knowledge_package"]
+"""Locations of what verdicts follow from: a folder of one's own rows, and a data package."""
+RULES = ["owners", *KNOWLEDGE]
 """Locations that the stage profile is told."""
-PAGE = {"job": "publish_fleet", "locations": ["publish", "hosts"], "page": "runs"}
+PAGE = {"job": "publish_fleet", "locations": ["publish", "hosts", "knowledge_package"], "page": "runs"}
 """The job of the fleet page."""
 MECHANISMS = (
     "SASL mechanisms that listeners offer, such as CLIENTS=SCRAM-SHA-512,PLAIN (empty: what brokers report)"
 )
 """Description of the parameter of the same name."""
-REVIEW = {"locations": ["publish", "owners", "knowledge", "scram_users", "hosts"], "page": "runs"}
+REVIEW = {
+    "locations": ["publish", "owners", *KNOWLEDGE, "scram_users", "hosts"],
+    "page": "runs",
+}
 """What the stage review is told in every DAG."""
 
 

@@ -10,6 +10,7 @@ import os
 import sys
 
 from client_telemetry.jobs import main_of
+from client_telemetry.knowledge_package import store
 from client_telemetry.tables.stages import STAGES, UPKEEP
 
 if __name__ == "__main__":
@@ -18,6 +19,10 @@ if __name__ == "__main__":
         sys.exit(f"specify the stage: {', '.join(stages)}")
     # Files of tables and pages name clients: the group may read them, nobody else.
     os.umask(os.umask(0o777) | 0o027)
+    try:
+        store.activate()
+    except ValueError as unusable:
+        sys.exit(f"{sys.argv[1]}: {unusable}")
     code = main_of(sys.argv[1])(sys.argv[2:])
     # A process that ends looks for cycles among all that it has: seconds, for memory that is given back anyway.
     gc.freeze()

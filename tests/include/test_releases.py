@@ -3,7 +3,7 @@ import csv
 from include.clusters import CHECKOUT
 from include.releases import RELEASES
 
-KNOWLEDGE = CHECKOUT / "spark" / "client_telemetry" / "compatibility" / "knowledge" / "releases.csv"
+KNOWLEDGE = CHECKOUT / "spark" / "client_telemetry" / "knowledge" / "releases.csv"
 
 
 def _numbers(release: str) -> tuple[int, ...]:

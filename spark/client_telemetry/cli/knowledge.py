@@ -62,7 +62,7 @@ def show(arguments: Sequence[str]) -> int:
     print(
         f"Kept at: {place or 'nowhere (pip install client-telemetry[knowledge])'}{'' if place and place.exists() else ' (nothing there)'}"
     )
-    if warning := age.warning(knowledge.built_at().date(), dt.datetime.now(dt.UTC).date()):
+    if warning := age.warning(knowledge.built_at(), dt.datetime.now(dt.UTC)):
         print(warning, file=sys.stderr)
     return 0
 

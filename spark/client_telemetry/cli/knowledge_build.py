@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     _write(args.out, contents)
     signed = "signed" if key is not None else f"not signed: name a key with --key or {signatures.SIGNING_KEY}"
     print(
-        f"{args.out}: {age.sentence(knowledge.version(), manifest.built_at.date(), dt.datetime.now(dt.UTC).date())}, {signed}"
+        f"{args.out}: {age.sentence(knowledge.version(), manifest.built_at, dt.datetime.now(dt.UTC))}, {signed}"
     )
     failed = [step for step in steps if not step.is_done]
     for step in failed:

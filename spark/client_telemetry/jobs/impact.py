@@ -46,6 +46,7 @@ from client_telemetry.impact.verdict_rows import (
     write_verdicts,
 )
 from client_telemetry.impact.what_decides import Mechanisms
+from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.served import dropped
 from client_telemetry.knowledge.vocabulary import PRECEDENCE
 from client_telemetry.pipeline.stage import (
@@ -173,6 +174,11 @@ def impact(stage: Stage) -> Outcome:
         else [{name: getattr(counted, name) for name in COUNTED_ONLY} for counted in counted_more],
         "targets": targets,
         "knowledge_version": knowledge.version(),
+        "knowledge_built_at": knowledge.built_at(),
+        "knowledge_gaps": releases.what_is_not_known(
+            upgrade_question.from_release, upgrade_question.to_release
+        )
+        or None,
         "snapshots": snapshots,
         "code_version": version("client-telemetry"),
         "created_at": dt.datetime.now(dt.UTC),

@@ -443,7 +443,7 @@ def ask_first(args: argparse.Namespace) -> None:
             continue
         releases = {"from": plan.from_release, "to": plan.to_release}
         day_of_it = f"{moment(plan.began):%Y-%m-%d}"
-        names = (*_OF_A_REPORT, "knowledge", "scram_users", "mechanisms")
+        names = (*_OF_A_REPORT, "knowledge", "knowledge_package", "scram_users", "mechanisms")
         if main_of("impact")(_options(args, names, report_id=plan.name, day=day_of_it, **releases)) == 0:
             _publish_report(args, plan.name)  # an error here recurs in show_in_report
 

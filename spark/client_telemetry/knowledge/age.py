@@ -8,14 +8,17 @@ OLD_DAYS = 60
 """Kafka published 12 releases in the 18 months to September 2026, one every seven weeks."""
 
 
-def sentence(version: str, built_on: dt.date, today: dt.date) -> str:
-    """`Knowledge base 3f2a9c01b7de of 2026-11-20, 8 days old`."""
-    return f"Knowledge base {version} of {built_on}, {_age(built_on, today)}"
+def sentence(version: str, built_at: dt.datetime | None, at: dt.datetime, gaps: str | None = None) -> str:
+    """`Knowledge base 3f2a9c01b7de of 2026-11-20, 8 days old`, and what it does not know. `built_at`: None if a report did
+    not record it; `at`: when the report was made.
+    """
+    age = f" of {built_at:%Y-%m-%d}, {_age(built_at, at)}" if built_at else ""
+    return f"Knowledge base {version}{age}{f'; {gaps}' if gaps else ''}"
 
 
-def warning(built_on: dt.date, today: dt.date) -> str:
+def warning(built_at: dt.datetime | None, at: dt.datetime) -> str:
     """One sentence if it is older than OLD_DAYS, else empty."""
-    days = (today - built_on).days
+    days = (at.date() - built_at.date()).days if built_at else 0
     if days <= OLD_DAYS:
         return ""
     return (
@@ -24,11 +27,11 @@ def warning(built_on: dt.date, today: dt.date) -> str:
     )
 
 
-def in_use(today: dt.date | None = None) -> str:
+def in_use() -> str:
     """The sentence about the knowledge base of this process."""
-    return sentence(knowledge.version(), knowledge.built_at().date(), today or dt.datetime.now(dt.UTC).date())
+    return sentence(knowledge.version(), knowledge.built_at(), dt.datetime.now(dt.UTC))
 
 
-def _age(built_on: dt.date, today: dt.date) -> str:
-    days = max(0, (today - built_on).days)
-    return "from today" if not days else f"{days} day{'s' * (days != 1)} old"
+def _age(built_at: dt.datetime, at: dt.datetime) -> str:
+    days = max(0, (at.date() - built_at.date()).days)
+    return f"{days} day{'s' * (days != 1)} old" if days else "built on the same day"

@@ -25,6 +25,9 @@ from pyspark.sql.utils import is_remote
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import day
 from client_telemetry.formats.raw.file_system import UnusableLocation, file_system, without_userinfo
+from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge_package import store
+from client_telemetry.knowledge_package.signatures import UnusableKey
 from client_telemetry.lake.branch import Branch
 from client_telemetry.lake.catalog import (
     CATALOG_SETTING,
@@ -101,6 +104,9 @@ def parser(stage: str, documentation: str | None, of_a_cluster: bool = True) -> 
     arguments.add_argument("--run-id", default="manual", help="id of the run in tables and branches")
     arguments.add_argument("--lake", required=True, help="location of the tables: a folder or file:// URL")
     arguments.add_argument("--result", help="where to write the result, as JSON")
+    arguments.add_argument(
+        "--knowledge-package", help="package of the knowledge base; default: the one that is kept"
+    )
     return arguments
 
 
@@ -311,6 +317,8 @@ def run(
     try:
         args = arguments.parse_args(argv)
         _check_texts(args)
+        if args.knowledge_package:
+            store.activate(args.knowledge_package)
         idle = nothing_to_do(args)
         if idle:
             return _finish(stage, args, OK, Outcome(idle), [])
@@ -333,7 +341,7 @@ def run(
                 work.close()
         message = f"{stage}: the tables were changed under it {_ATTEMPTS} times; run it again"
         return _finish(stage, args, FAILED, Outcome(message), [])
-    except (BadArguments, NoSuchLake, UnusableLocation) as error:
+    except (BadArguments, NoSuchLake, UnusableLocation, UnusablePackage, UnusableKey) as error:
         return _finish(stage, args, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
     except quality.GateFailed as error:
         return _finish(stage, args, GATE_FAILED, Outcome(str(error)), [])

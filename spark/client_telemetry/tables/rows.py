@@ -485,6 +485,8 @@ class UpgradeReportRow(TypedDict):
     connections_counted_only: list[ConnectionsCountedOnlyRecord] | None
     targets: list[TargetRecord]
     knowledge_version: str
+    knowledge_built_at: datetime | None
+    knowledge_gaps: str | None
     snapshots: dict[str, int]
     code_version: str
     created_at: datetime

@@ -36,6 +36,8 @@ def question(clients: int, **changes) -> dict:
         "connections_counted_only": None,
         "targets": [],
         "knowledge_version": "0123456789abcdef",
+        "knowledge_built_at": datetime(2026, 11, 20, 4, tzinfo=UTC),
+        "knowledge_gaps": None,
         "snapshots": {"client_connections": 4711, "brokers": 4712},
         "code_version": "0.1.0",
         "created_at": datetime(2026, 11, 22, 2, 10, tzinfo=UTC),

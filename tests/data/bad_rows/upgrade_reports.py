@@ -32,6 +32,8 @@ GOOD = {
     "connections_counted_only": None,
     "targets": [_target("4.0.0"), _target("4.0.1")],
     "knowledge_version": "0123456789ab",
+    "knowledge_built_at": _NOON,
+    "knowledge_gaps": None,
     "snapshots": [("clients", 1)],
     "code_version": "0.1.0",
     "created_at": _NOON,

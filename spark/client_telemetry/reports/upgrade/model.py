@@ -65,6 +65,10 @@ class Question:
     connections_counted_only: list[ConnectionsCountedOnlyRecord] | None
     """Software and version, connections, and whether a client stands for them; None = no manifest tells."""
     knowledge_version: str
+    knowledge_built_at: datetime | None
+    """None in rows that were written before it was recorded."""
+    knowledge_gaps: str | None
+    """What the knowledge base does not know of these releases, in words."""
     snapshots: dict[str, int]
     code_version: str
     created_at: datetime

@@ -13,7 +13,7 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from client_telemetry.identity.applications import KINDS
-from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge import age, kip511
 from client_telemetry.knowledge.apis import in_words
 from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import shown
@@ -147,9 +147,10 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
     for each in report.applications:
         theirs.setdefault(each.owner, []).append(each)
     numbered = list(enumerate(report.changes, start=1))
+    question = report.question
     return _template().render(
         report=report,
-        question=report.question,
+        question=question,
         by_outcome=by_outcome,
         broken=broken,
         drawn=drawn,
@@ -175,6 +176,13 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         compared=_compared(report),
         theirs=theirs,
         owners=[_owner_shown(report, stake, theirs[stake.owner], compact) for stake in report.owners],
+        knowledge_sentence=age.sentence(
+            question.knowledge_version,
+            question.knowledge_built_at,
+            question.created_at,
+            question.knowledge_gaps,
+        ),
+        knowledge_warning=age.warning(question.knowledge_built_at, question.created_at),
         planned=wording.plan(report.planned_for, None),
         during_the_change=wording.during_the_change(report.is_rollback),
         differing={

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlencode
 
-from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge import age, kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
@@ -29,6 +29,7 @@ from client_telemetry.reports.upgrade.model import (
     Edit,
     FailedLogin,
     OwnerStake,
+    Question,
     Section,
     UpgradeReport,
 )
@@ -112,6 +113,8 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
         *([prose(report.better_target)] if report.better_target else []),
         "",
         f"{prose(wording.plan(report.planned_for, report.asked_by))}.",
+        "",
+        prose(_knowledge(question)),
         "",
         *bullets(report.evidence),
         "",
@@ -616,11 +619,17 @@ def _checks(broken: list[Application], asker: str) -> list[str]:
     return lines
 
 
+def _knowledge(question: Question) -> str:
+    built_at, at = question.knowledge_built_at, question.created_at
+    sentence = age.sentence(question.knowledge_version, built_at, at, question.knowledge_gaps)
+    return ". ".join(filter(None, (sentence, age.warning(built_at, at)))) + "."
+
+
 def _method(report: UpgradeReport) -> list[str]:
     question = report.question
     snapshots = ", ".join(f"{table} {snapshot}" for table, snapshot in question.snapshots.items())
     return [
-        f"Knowledge base {question.knowledge_version}, code version {question.code_version}.",
+        f"Code version {question.code_version}.",
         f"Snapshots read: {snapshots or 'none'}.",
         f"Report {question.report_id}, created {minute(question.created_at)}.",
     ]
