@@ -76,6 +76,12 @@ def configurations() -> tuple[Configuration, ...]:
     return tuple(read)
 
 
+@cache
+def _judge(written: WrittenLibrary, source: str, target: str, mechanism: str | None = None) -> ClientVerdict:
+    """Repositories name the same client in many files."""
+    return judge(ClientEvidence(written=written, sasl_mechanism=mechanism), source, target)
+
+
 def _configuration(library: str, version: tuple[int, ...]) -> Configuration | None:
     return next(
         (
@@ -94,7 +100,7 @@ def of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
     version = client_versions.parse(client.written.version)
     row = _configuration(client.library, version)
     written = client.written._replace(configuration=row.configuration) if row else client.written
-    by_default = judge(ClientEvidence(written=written), source, target)
+    by_default = _judge(written, source, target)
     if row is None or not row.pinned_by:
         judged = _judged(client, by_default)
         return _with_mechanisms(client, judged, written, source, target, code)
@@ -122,8 +128,7 @@ def _with_mechanisms(
     if judged.verdict == BREAKS:
         return judged
     for mechanism, where in code.mechanisms:
-        evidence = ClientEvidence(written=written, sasl_mechanism=mechanism)
-        verdict = judge(evidence, source, target)
+        verdict = _judge(written, source, target, mechanism)
         if verdict.verdict == BREAKS:
             worse = _judged(client, verdict)
             return replace(
@@ -136,7 +141,7 @@ def _pinned(
     client: Client, written: WrittenLibrary, row: Configuration, pins: list[Pin], source: str, target: str
 ) -> Judged:
     """The worst that a pin in the code does: which of several is that of this client is not known."""
-    default = _judged(client, judge(ClientEvidence(written=written), source, target))
+    default = _judged(client, _judge(written, source, target))
     unknown = [pin for pin in pins if pin.release is None]
     old = [
         pin
@@ -145,11 +150,7 @@ def _pinned(
     ]
     breaking = []
     for pin in old:
-        pinned = judge(
-            ClientEvidence(written=written._replace(pinned_to=exact_release(pin.release or ""))),
-            source,
-            target,
-        )
+        pinned = _judge(written._replace(pinned_to=exact_release(pin.release or "")), source, target)
         if pinned.verdict == BREAKS:
             breaking.append((pin, pinned))
     if breaking:
@@ -237,7 +238,7 @@ def _no_version_works(library: str, source: str, target: str) -> ClientVerdict |
             return None
         text = client_versions.text(version)
         written = WrittenLibrary(library, text, configuration=row.configuration if row else "")
-        worst = judge(ClientEvidence(written=written), source, target)
+        worst = _judge(written, source, target)
         if worst.verdict != BREAKS:
             return None
     return worst

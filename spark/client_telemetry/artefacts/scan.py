@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from client_telemetry.artefacts import files, libraries, tree
+from client_telemetry.artefacts import diffs, files, libraries, tree
 from client_telemetry.artefacts.binaries import images
 from client_telemetry.artefacts.code import Setting
 from client_telemetry.artefacts.judged import Judged
@@ -55,17 +55,30 @@ def scan(paths: Sequence[Path], source: str, target: str, rules: Sequence[OwnerR
     result = Result()
     for given in paths:
         surroundings, named = Surroundings(), []
+        by_name: dict[str, tree.File] = {}
         for file in tree.files(given):
-            named += _clients(file, result)
+            if clients := _clients(file, result):
+                named += clients
+                by_name[file.shown] = file
             surroundings.add(file)
         result.settings += surroundings.settings
         for place, client in _resolved(named):
             code_seen = surroundings.code_seen(place.file, client.library)
             judged = judged_of(client, source, target, code_seen)
             owner = surroundings.owner(place.file, rules) or Owner("", "")
-            result.found.append(Found(place, client, judged, owner.name, owner.source))
+            diff = _diff(by_name[place.file], client, judged)
+            result.found.append(Found(place, client, judged, owner.name, owner.source, diff))
     result.found.sort(key=_worst_first)
     return result
+
+
+def _diff(file: tree.File, client: Client, judged: Judged) -> str:
+    if not judged.fix or not client.package.editable:
+        return ""
+    try:
+        return diffs.of(client, judged.fix, file.shown.removeprefix("./"), file.text().splitlines())
+    except Unreadable:
+        return ""
 
 
 def _worst_first(found: Found) -> tuple[int, str, int]:

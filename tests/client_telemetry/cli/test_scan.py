@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
 import pytest
+import yaml
 from client_telemetry.cli import scan
 
 BREAKS = "module x\n\nrequire github.com/Shopify/sarama v1.27.0\n"
@@ -129,6 +131,32 @@ def test_names_with_scripts_and_control_characters_stay_text(tmp_path, capsys):
     assert "\u001b" not in printed and "␛[2J" in printed
     _, printed, _ = run(capsys, tmp_path, "--to", "4.3.1", "--format", "markdown")
     assert "\u001b" not in printed and "``" in printed
+
+
+def documented_commands() -> list[str]:
+    """The commands with `client-telemetry scan` of the pipelines in docs/scan.md."""
+    page = (Path(__file__).parents[3] / "docs/scan.md").read_text(encoding="utf-8")
+    github, gitlab, hook = (
+        yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    )
+    commands = [step["run"] for step in github["jobs"]["scan"]["steps"] if "run" in step]
+    commands += gitlab["kafka-clients"]["script"]
+    commands.append(hook["repos"][0]["hooks"][0]["entry"])
+    return [command for command in commands if "client-telemetry scan" in command]
+
+
+@pytest.mark.parametrize("command", documented_commands())
+@pytest.mark.parametrize(("text", "codes"), [(BREAKS, {1, 3}), (SAFE, {0}), ("module x\n", {0, 4})])
+def test_the_documented_pipelines_run(tmp_path, command, text, codes):
+    (tmp_path / "go.mod").write_text(text)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-e", "-c", command], cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True
+    )
+    assert done.returncode in codes
+    if "sarif" in command:
+        document = json.loads((tmp_path / "kafka-clients.sarif").read_text())
+        assert len(document["runs"][0]["results"]) == (text == BREAKS)
 
 
 def test_it_starts_without_spark_and_in_less_than_a_second(tmp_path):
