@@ -88,6 +88,19 @@ def _of_applications(campaign: Campaign, changes: Sequence[StateChange]) -> Iter
         if late := [state for state in waived if state.until and state.until < campaign.date]:
             yield _listed("waiver_ends_before", GO, late, f"whose waiver ends before {campaign.date}")
 
+    if unmatched := _unmatched(campaign, changes):
+        text = f"statements about what is not affected (is the name right?): {', '.join(unmatched)}"
+        yield Reason("unmatched_statements", GO, text, "", unmatched)
+
+
+def _unmatched(campaign: Campaign, changes: Sequence[StateChange]) -> tuple[str, ...]:
+    """Applications and owners of statements that none of the campaign's applications has."""
+    names = {name for change in changes for name in (change.application, *change.formerly)}
+    owners = {change.owner for change in changes}
+    targets = [statement.target for statement in campaign.statements]
+    found = {t.application for t in targets if t.application and t.application not in names}
+    return tuple(sorted(found | {t.owner for t in targets if t.owner and t.owner not in owners}))
+
 
 def _listed(kind: str, code: int, states: Sequence[StateChange], text: str) -> Reason:
     names = tuple(sorted({state.application for state in states}))

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from client_telemetry.campaign import plan
-from client_telemetry.campaign.answers import Answer, Client, newest
-from client_telemetry.campaign.evidence import Evidence
-from client_telemetry.campaign.plan import Campaign, Statement, Target
+from client_telemetry.campaign.answers import Answer, newest
+from client_telemetry.campaign.plan import Campaign, Statement
+from client_telemetry.campaign.statements import Statements, covering_waiver, is_before_regression
 from client_telemetry.campaign.tracks import Track, Tracks
 from client_telemetry.campaign.vocabulary import ACKNOWLEDGED, FIXED, PROMISED, QUIET, RENAMED, WAIVED
 
@@ -72,14 +72,18 @@ def _of_cluster(
     campaign: Campaign, cluster: str, answers: Sequence[Answer], until: dt.date
 ) -> Iterator[StateChange]:
     tracks = Tracks(campaign.gate.fail_on, campaign.gate.least_coverage)
+    statements = Statements(campaign.statements, cluster)
     by_day = {answer.day: answer for answer in answers}
     last: dict[tuple[str | None, str], StateChange] = {}
     for day in _days(campaign, by_day, until):
-        if day in by_day:
+        has_report = day in by_day
+        if has_report:
             tracks.add(by_day[day])
         for key, track in tracks.by_key.items():
+            if not (has_report or statements.change_on(track, day)):
+                continue
             before = last.get(key)
-            change = _state(campaign, cluster, track, day, before)
+            change = _state(campaign.name, statements, track, day, before)
             if change is not None and (before is None or _differs(before, change)):
                 last[key] = change
                 yield change
@@ -103,18 +107,18 @@ def _differs(before: StateChange, now: StateChange) -> bool:
 
 
 def _state(
-    campaign: Campaign, cluster: str, track: Track, day: dt.date, before: StateChange | None
+    campaign: str, statements: Statements, track: Track, day: dt.date, before: StateChange | None
 ) -> StateChange | None:
     proved = track.evidence
     if not proved.state or proved.since is None:
         return None
     principal, name = track.key
-    state, why, statement = _with_statements(campaign, cluster, track, day)
+    state, why, statement = _with_statements(statements, track, day)
     if before is None and track.formerly:
         why = f"{why} (until then counted as {', '.join(track.formerly)})"
     return StateChange(
-        campaign.name,
-        cluster,
+        campaign,
+        statements.cluster,
         principal,
         name,
         track.owner,
@@ -134,17 +138,15 @@ def _state(
     )
 
 
-def _with_statements(
-    campaign: Campaign, cluster: str, track: Track, day: dt.date
-) -> tuple[str, str, Statement | None]:
+def _with_statements(statements: Statements, track: Track, day: dt.date) -> tuple[str, str, Statement | None]:
     """State, why, and the statement that it rests on. What reports prove (fixed, quiet) stands above acknowledgements and promises,
     a waiver above all but fixed.
     """
     proved = track.evidence
     if proved.state in (FIXED, RENAMED):
         return proved.state, proved.why, None
-    about = [s for s in campaign.statements if s.on <= day and _applies(s.target, cluster, track)]
-    if waiver := _waiver(about, cluster, track, day):
+    about = statements.about(track, day)
+    if waiver := covering_waiver(about, track, day):
         return WAIVED, f"{waiver.text} (until {waiver.until})", waiver
     why = proved.why
     ended = [s for s in about if s.kind == plan.WAIVE and s.until is not None and s.until < day]
@@ -152,7 +154,7 @@ def _with_statements(
         why = f"the waiver of {ended[-1].by} ended on {max(s.until for s in ended if s.until)}: {why}"
     if proved.state == QUIET:
         return QUIET, why, None
-    said = [s for s in about if s.kind != plan.WAIVE and not _is_about_before(s, proved)]
+    said = [s for s in about if s.kind != plan.WAIVE and not is_before_regression(s, proved)]
     latest = max(said, key=lambda s: s.on, default=None)
     if latest is None:
         return proved.state, why, None
@@ -160,44 +162,3 @@ def _with_statements(
         state = PROMISED if latest.kind == plan.PROMISE else ACKNOWLEDGED
         return state, latest.text or why, latest
     return proved.state, f"{latest.by} promised it until {latest.until}: {why}", None
-
-
-def _is_about_before(statement: Statement, proved: Evidence) -> bool:
-    """Made before the application was fixed and affected again."""
-    return proved.has_regressed and proved.since is not None and statement.on < proved.since
-
-
-def _waiver(about: Sequence[Statement], cluster: str, track: Track, day: dt.date) -> Statement | None:
-    """The waiver that ends first of those that together cover all affected clients."""
-    active = [s for s in about if s.kind == plan.WAIVE and s.is_active(day)]
-    covering = []
-    for client in track.evidence.affected:
-        covers = [s for s in active if _covers(s.target, client, active)]
-        if not covers:
-            return None
-        covering.append(max(covers, key=lambda s: (s.until or dt.date.max, s.on)))
-    return min(covering, key=lambda s: (s.until or dt.date.max, s.on), default=None)
-
-
-def _covers(target: Target, client: Client, active: Sequence[Statement]) -> bool:
-    """A waived rule covers a client whose other rules are waived, too."""
-    if target.client_id is not None and target.client_id != client.client_id:
-        return False
-    if target.rule is None:
-        return True
-    waived = {s.target.rule for s in active if s.target.client_id in (None, client.client_id)}
-    return target.rule in client.rules and set(client.rules) <= waived
-
-
-def _applies(target: Target, cluster: str, track: Track) -> bool:
-    """Whether a statement is about an application, or about some client of it."""
-    principal, name = track.key
-    affected = track.evidence.affected
-    return (
-        target.cluster in (None, cluster)
-        and (target.principal is None or target.principal == principal)
-        and (target.application is None or target.application in (name, *track.formerly))
-        and (target.owner is None or target.owner == track.owner)
-        and (target.client_id is None or any(c.client_id == target.client_id for c in affected))
-        and (target.rule is None or any(target.rule in c.rules for c in affected))
-    )
