@@ -138,6 +138,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/index.md", "kafka-configs.sh"): LOGGERS,
     ("docs/index.md", "pipx install"): PIPX,
     ("docs/index.md", "make run"): MAKE,
+    ("docs/knowledge.md", "client-telemetry compatibility"): RunBy("client_telemetry/cli/test_knowledge.py"),
     ("docs/knowledge.md", "pip install"): RunBy("client_telemetry/cli/test_knowledge.py"),
     ("docs/knowledge.md", "client-telemetry knowledge build"): RunBy("client_telemetry/cli/test_knowledge.py"),
     ("docs/knowledge-base.md", "make knowledge"): NotRun("changes the knowledge base; client_telemetry/knowledge/test_broker_release.py reads a jar"),

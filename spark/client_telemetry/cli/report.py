@@ -40,6 +40,7 @@ from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.jobs import main_of
 from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
+from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.local_spark import local_spark
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
@@ -138,7 +139,8 @@ def _repeated(args: argparse.Namespace) -> list[str]:
     )
     options = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
     zone = [] if args.zone is UTC else [f"--zone={args.zone}"]
-    return [f"--{name}={value}" for name, value in options.items() if value] + zone
+    of_jars = [f"--jar={file}" for file in args.jar]
+    return [f"--{name}={value}" for name, value in options.items() if value] + zone + of_jars
 
 
 def _report(args: argparse.Namespace) -> int:
@@ -198,6 +200,8 @@ def _report(args: argparse.Namespace) -> int:
 
 def _check_files_named(args: argparse.Namespace) -> None:
     """The stages read these only after minutes, and --follow in another process; a mistake is reported right away. Raises BadArguments."""
+    for sentence in jars.use(args.jar):
+        _say(sentence)
     use_own_knowledge(args.knowledge)
     if args.owners:
         for hint in rule_hints(read_text_file(args.owners, "owner rules", load_owner_rules)):
@@ -400,6 +404,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     add_time_options(parser)
     parser.add_argument("--owners", help="file of owner rules")
     parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
+    jars.add_option(parser)
     parser.add_argument(
         "--scram-users", help="file with the output of kafka-configs.sh --describe --entity-type users"
     )

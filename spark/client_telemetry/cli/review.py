@@ -32,6 +32,7 @@ from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
+from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.counted import counted
@@ -52,8 +53,10 @@ BAD_ARGUMENTS: Final = 2
 def main(argv: Sequence[str] | None = None) -> int:
     args = _arguments(argv)
     try:
-        source, target = upgrade(exact(args.from_release), exact(args.to_release))
+        for sentence in jars.use(args.jar):
+            _say(sentence)
         use_own_knowledge(args.knowledge)
+        source, target = upgrade(exact(args.from_release), exact(args.to_release))
         scram_users = (
             read_text_file(args.scram_users, "SCRAM users", scram_principals) if args.scram_users else None
         )
@@ -142,6 +145,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add_time_options(parser)
     parser.add_argument("--owners", type=Path, help="file of owner rules")
     parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
+    jars.add_option(parser)
     parser.add_argument(
         "--scram-users", help="file with the output of kafka-configs --describe --entity-type users"
     )

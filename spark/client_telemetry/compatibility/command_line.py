@@ -2,7 +2,7 @@
 
 client-telemetry compatibility --from 3.9.1 --to 4.0.1 --input clients.csv --output verdicts.csv
     [--features transaction.version=0,group.version=1] [--vendor confluent]
-    [--knowledge FOLDER] [--fail-on breaks]
+    [--knowledge FOLDER] [--jar kafka-clients-4.5.0.jar] [--fail-on breaks]
 
 Prints the number of clients with each verdict to standard error. Exit code 0; 1 if some rows could not be judged (the
 others were); with --fail-on 3 for no-go, 4 for cannot tell; 2 for arguments or files that cannot be used. Columns are described in docs/knowledge-base.md, an example is docs/examples/clients.csv.
@@ -26,7 +26,9 @@ from client_telemetry.console.progress import Progress
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.knowledge import DamagedKnowledge, features, releases
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, VENDORS
+from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, SAFE
+from client_telemetry.knowledge_package import jars
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="FOLDER",
         help="folder of your own products, libraries, issues and aliases",
     )
+    jars.add_option(parser)
     add_fail_on(parser, default=None)
     args = parser.parse_args(arguments)
     with Progress(f"reading {args.input}") as progress:
@@ -75,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> int:
     try:
+        added = jars.use(args.jar)
         use_folder(args.knowledge)
         source, target = releases.upgrade(named(args.source), named(args.target))
         levels = features.parse(args.features, target)
@@ -85,9 +89,12 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
         features.UnusableFeatures,
         UnreadableList,
         UnusableTarget,
+        UnusablePackage,
     ) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2
+    for sentence in added:
+        print(sentence, file=sys.stderr)
     rows, verdicts, owners, bad = [], [], [], 0
     for entry in progress.counted("judging clients", entries):
         if isinstance(entry, BadRow):

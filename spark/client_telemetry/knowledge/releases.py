@@ -102,8 +102,13 @@ def exact(release: str) -> str:
         raise NotAnExactRelease(f"{stripped} is not an exact release: use one of {', '.join(patches)}")
     newer = [candidate for candidate in known() if parse(candidate) > numbers][:3]
     older = [candidate for candidate in known() if parse(candidate) < numbers][-1:]
+    hint = (
+        ""
+        if newer
+        else "; name the kafka-clients jar of a newer one with --jar, or update the knowledge base"
+    )
     raise UnknownRelease(
-        f"unknown Kafka release {stripped}: the nearest are {', '.join(newer + older)}, the newest is {known()[-1]}"
+        f"unknown Kafka release {stripped}: the nearest are {', '.join(newer + older)}, the newest is {known()[-1]}{hint}"
     )
 
 

@@ -6,6 +6,7 @@ that is not above LATEST_PRODUCTION and whose bootstrap metadata version is not 
 (`Feature.defaultLevel`).
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -15,6 +16,8 @@ from client_telemetry.knowledge.features import Levels
 from client_telemetry.knowledge_package.class_file import ClassFile, Step, UnreadableClass
 
 _PACKAGE = "org/apache/kafka/server/common/"
+FEATURE_CLASS = f"{_PACKAGE}Feature.class"
+FeatureLevels = Mapping[str, Levels]
 _LATEST, _LOWEST = "LATEST_PRODUCTION", "MINIMUM_VERSION"
 
 

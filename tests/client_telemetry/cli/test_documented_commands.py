@@ -73,6 +73,7 @@ ELSEWHERE = (
     "history --lake /srv",
     "probe kafka-1.example.com:9092 --output",
     "replay --lake",
+    "compatibility --from 4.4.0 --to 4.5.0",
     "knowledge update --from",
     "knowledge build --out",
     *LAKES,

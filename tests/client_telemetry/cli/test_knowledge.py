@@ -272,8 +272,40 @@ def test_a_registry_has_a_release_that_nobody_knows(
     assert code == 1 and "the server answered 500" in printed, "what is in use is written all the same"
 
 
+def test_a_release_is_added_from_its_jar_for_one_question(run, tmp_path, kafka_clients_jar):
+    jar = tmp_path / "any name.jar"
+    renamed(kafka_clients_jar, "4.5.0", jar)
+    clients, verdicts = tmp_path / "clients.csv", tmp_path / "verdicts.csv"
+    clients.write_text(
+        "client,client_software_name,client_software_version,api_uses\nold,,,Produce:2 Metadata:1\nnew,,,Produce:9 Metadata:9\n"
+    )
+    ask = ("compatibility", "--from", "3.9.1", "--to", "4.5.0", "--input", clients, "--output", verdicts)
+    code, _, error = run(*ask)
+    assert (
+        code == 2
+        and error.count("\n") == 1
+        and "name the kafka-clients jar of a newer one with --jar" in error
+    )
+    code, _, error = run(*ask, "--jar", jar)
+    assert (
+        code == 0
+        and "Kafka 4.5.0 was added from any name.jar, for this run alone; not known for 4.5.0" in error
+    )
+    rows = list(csv.DictReader(io.StringIO(verdicts.read_text())))
+    assert [row["verdict"] for row in rows] == ["breaks", "safe"]
+    assert all(
+        "not known for 4.5.0: feature levels, known issues, cluster notes" in row["condition"] for row in rows
+    )
+    assert run(*ask)[0] == 2, "for that run alone"
+    clients.write_text("no jar")
+    code, _, error = run(*ask, "--jar", clients)
+    assert code == 2 and error.count("\n") == 1 and "not a kafka-clients jar" in error
+    code, _, error = run(*ask, "--jar", tmp_path / "none.jar")
+    assert code == 2 and error.count("\n") == 1 and "none.jar" in error
+
+
 def renamed(jar: Path, release: str, copy: Path) -> None:
-    copy.parent.mkdir(parents=True)
+    copy.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(jar) as published, zipfile.ZipFile(copy, "w") as archive:
         for name in published.namelist():
             if name == "kafka/kafka-version.properties":
