@@ -28,7 +28,7 @@ END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; sleep 0.2; code=0; 
 quoted = '$(subst ','\'',$(1))'
 
 .DEFAULT_GOAL := help
-.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e e2e-install e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy withheld-facts bench knowledge clean fuzz ask docs storage sbom audit
+.PHONY: help install demo executors run report review review-accuracy owners history requarantine test e2e e2e-install e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy withheld-facts bench knowledge clean fuzz ask docs storage sbom audit
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -87,6 +87,10 @@ e2e e2e-long: e2e-install
 
 # Brokers need no browser.
 e2e-install: install storage executors $(STAMPS)/s3_server $(if $(MAVEN_AND_JDK),$(STAMPS)/rest_catalog $(if $(ARGS),$(if $(findstring lake,$(ARGS)),$(STAMPS)/nessie),$(STAMPS)/nessie)) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)
+
+demo: install $(if $(MAVEN_AND_JDK),plugin $(STAMPS)/end_to_end var/end_to_end/jars/kafka-4.0.1/.fetched var/end_to_end/kafka-python-2.0.2/.fetched)  ## the whole loop, to look at: a real broker, four clients, an object store, Airflow, a report; then the upgrade and its review
+	@test -n "$(MAVEN_AND_JDK)" || { echo "The demo builds the broker plugin: install a JDK 17 or newer and Maven (on Debian: openjdk-17-jdk-headless maven)." >&2; exit 2; }
+	@$(INTERRUPTIBLE) $(BIN)/python -m tests.end_to_end.real_kafka.demo $(ARGS) $(END)
 
 executors: $(STAMPS)/executors  ## pack what Spark's workers need into var/executors (docs/deployment.md)
 
