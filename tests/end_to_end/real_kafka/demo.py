@@ -111,6 +111,10 @@ def _let_work(play: Play, minutes: float, what: str) -> None:
         time.sleep(min(SAID_EVERY_S, left))
         objects = len(list(play.raw.rglob("*.zst")))
         say(f"  {max(0, round(ends - time.monotonic()))} s left: {objects} raw objects in s3://{BUCKET}/raw")
+    (broker,) = play.brokers
+    say("restarting the broker: its plugin tells of an hour when that ends, or when the broker stops ...")
+    broker.stop()
+    broker.start()
 
 
 @contextlib.contextmanager
