@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from client_telemetry.artefacts.readers.lines import numbered
+
 PINNED_LANGUAGES = {".go": "sarama", ".py": "kafka-python"}
 _CONFIGURATION = frozenset(
     (".properties", ".yml", ".yaml", ".env", ".conf", ".ini", ".toml", ".cfg", ".json")
@@ -75,7 +77,7 @@ def _go(shown: str, text: str) -> Code:
     if not _SARAMA.search(text):
         return Code(shown, frozenset(), (), ())
     pins = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         code = line.partition("//")[0] if '"' not in line else line
         for pattern in (_SARAMA_VERSION, _SARAMA_PARSED, _SARAMA_OTHER):
             pins += [
@@ -91,7 +93,7 @@ def _python(shown: str, text: str) -> Code:
         return Code(shown, frozenset(), (), ())
     uses = frozenset("aiokafka" if module == "aiokafka" else "kafka-python" for module in modules)
     pins = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         for match in _API_VERSION.finditer(line.partition("#")[0]):
             value = match[1].strip("\"'")
             if value not in ("None", "auto", "str", "Optional"):
@@ -125,7 +127,7 @@ def _settings(shown: str, text: str) -> Iterator[Setting]:
     """Settings in files that mention Kafka. OAuth has client ids, too: those count with dots or with Kafka in the name."""
     if not _KAFKA.search(text) and not _KAFKA.search(shown):
         return
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         match = _SETTING.match(line)
         if match is None or not _LITERAL.fullmatch(match[3]):
             continue

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import yaml
 
+from client_telemetry.artefacts.readers.lines import numbered
+
 CODEOWNERS = ("CODEOWNERS", ".github/CODEOWNERS", ".gitlab/CODEOWNERS", "docs/CODEOWNERS")
 CATALOG = ("catalog-info.yaml", "catalog-info.yml")
 
@@ -37,7 +39,7 @@ class CodeOwners(NamedTuple):
 def read_codeowners(file: str, text: str) -> CodeOwners:
     """GitHub's and GitLab's syntax; sections of GitLab (`[Docs] @team`) give their owners to rules that have none."""
     rules, of_section = [], ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         words = re.split(r"(?<!\\)\s+", re.sub(r"(^|\s)#.*$", "", line).strip())
         if section := re.match(r"^\^?\[[^\]]+\](?:\[\d+\])?\s*(.*)$", line.strip()):
             of_section = " ".join(section[1].split())

@@ -6,6 +6,10 @@ NOT_LOCKED = "version not locked"
 """A range or nothing is written, and no lock file beside it says what is installed."""
 
 
+UNREAD = "(not read)"
+"""Type of what stands for a part of an archive or image that cannot be read: `why_unknown` is the reason."""
+
+
 class Unreadable(ValueError):
     """A file cannot be read as what its name says; the message is the reason, without the file's name."""
 

@@ -13,7 +13,7 @@ from client_telemetry.artefacts.judged import Judged
 from client_telemetry.artefacts.judged import of as judged_of
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.owners import Owner
-from client_telemetry.artefacts.packages import Package, Place, Unreadable
+from client_telemetry.artefacts.packages import UNREAD, Package, Place, Unreadable
 from client_telemetry.artefacts.surroundings import Surroundings, folders
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.knowledge.vocabulary import PRECEDENCE
@@ -87,7 +87,7 @@ def _worst_first(found: Found) -> tuple[int, str, int]:
 
 def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
     try:
-        clients = named_in(file)
+        packages = _packages(file)
     except images.NoImage as error:
         if file.given:
             result.unread.append(Unread(file.shown, str(error)))
@@ -95,10 +95,17 @@ def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
     except Unreadable as error:
         result.unread.append(Unread(file.shown, str(error)))
         return []
-    if clients is None:
+    if packages is None:
         return []
     result.read += 1
-    return [(Place(file.shown, package.line, package.inside), client) for package, client in clients]
+    result.unread += [
+        Unread(str(Place(file.shown, inside=package.inside)), package.why_unknown)
+        for package in packages
+        if package.type == UNREAD
+    ]
+    return [
+        (Place(file.shown, package.line, package.inside), client) for package, client in _of_file(packages)
+    ]
 
 
 def named_in(file: tree.File) -> list[tuple[Package, Client]] | None:

@@ -6,6 +6,7 @@ import io
 import json
 import tarfile
 import zipfile
+from random import Random
 
 import pytest
 from client_telemetry.artefacts.binaries import archives, go_programs, images
@@ -183,9 +184,6 @@ def test_an_oci_layout_as_a_folder(tmp_path):
 
 
 def test_what_of_an_image_is_not_read_is_said(tmp_path, monkeypatch):
-    assert refusal(tmp_path, "a.tar", saved(tar({"var/lib/rpm/rpmdb.sqlite": "x"}))).startswith(
-        "var/lib/rpm/rpmdb.sqlite: databases of rpm are not read"
-    )
     assert refusal(tmp_path, "a.tar", saved(b"\x28\xb5\x2f\xfd")).endswith("zstd, which is not read")
     assert refusal(tmp_path, "a.tar", tar({"manifest.json": '[{"Layers": ["gone.tar"]}]'})) == (
         "the layer gone.tar is not there"
@@ -193,3 +191,33 @@ def test_what_of_an_image_is_not_read_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(images, "MOST_LAYER_BYTES", 2**20)
     bomb = gzip.compress(tar({"big": b"\0" * 2**21}))
     assert refusal(tmp_path, "a.tar", saved(bomb)).endswith("GiB: refused")
+
+
+def test_a_part_that_cannot_be_read_hides_nothing_of_the_rest(tmp_path):
+    layer = tar({"var/lib/rpm/rpmdb.sqlite": "x", "app/broken.jar": "x", "app/a.jar": KAFKA})
+    (tmp_path / "image.tar").write_bytes(saved(layer))
+    result = scan([tmp_path / "image.tar"], "3.9.2", "4.3.1")
+    assert [found.client.text for found in result.found] == ["kafka-clients 2.0.1"]
+    assert [(unread.file, unread.reason.partition(":")[0]) for unread in result.unread] == [
+        (f"{tmp_path}/image.tar (var/lib/rpm/rpmdb.sqlite)", "databases of rpm are not read"),
+        (f"{tmp_path}/image.tar (app/broken.jar)", "not a ZIP archive"),
+    ]
+
+
+def test_a_damaged_archive_or_image_is_never_a_traceback(tmp_path):
+    random = Random(1)
+    seeds = {
+        "a.jar": jar(
+            {"lib/a.jar": KAFKA, "META-INF/maven/org.apache.kafka/kafka-clients/pom.properties": "version=1"}
+        ),
+        "a.tar": saved(gzip.compress(tar({"var/lib/dpkg/status": DPKG, "app/a.jar": KAFKA}))),
+    }
+    for number in range(300):
+        name = ("a.jar", "a.tar")[number % 2]
+        content = bytearray(seeds[name])
+        for _ in range(random.randint(1, 8)):
+            content[random.randrange(len(content))] = random.randrange(256)
+        (tmp_path / name).write_bytes(
+            content[: random.choice((len(content), random.randrange(len(content))))]
+        )
+        scan([tmp_path / name], "3.9.2", "4.3.1")

@@ -1,5 +1,8 @@
 """What readers make of files as tools write them: excerpts in the spelling of each version of the format."""
 
+import json
+from random import Random
+
 import pytest
 from client_telemetry.artefacts import files, libraries
 from client_telemetry.artefacts.packages import Unreadable
@@ -264,3 +267,48 @@ def test_an_sbom(text, expected):
 def test_an_sbom_that_cannot_be_read_says_why(text, reason):
     with pytest.raises(Unreadable, match=reason):
         clients("bom.json", text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "go.mod",
+        "build.gradle",
+        "pnpm-lock.yaml",
+        "yarn.lock",
+        "requirements.txt",
+        "Gemfile",
+        "environment.yml",
+    ],
+)
+def test_a_line_of_a_million_characters_takes_no_time(name):
+    for piece in ("a.", "a/", "'a.b:", '"a" % ', "@a", "- "):
+        clients(name, "require " + piece * 500_000 + "\n" + piece * 500_000)
+
+
+def test_mutated_json_and_toml_is_read_or_refused():
+    random = Random(1)
+    values = [None, 1, [], {}, "x", [1], {"a": None}, True, "pkg:npm/%zz@", "\x00"]
+
+    def mutated(value):
+        if random.random() < 0.1:
+            return random.choice(values)
+        if isinstance(value, dict):
+            return {name: mutated(entry) for name, entry in value.items()}
+        return [mutated(entry) for entry in value] if isinstance(value, list) else value
+
+    seeds = {
+        "bom.json": CYCLONEDX,
+        "x.spdx.json": SPDX,
+        "package-lock.json": '{"packages": {"node_modules/kafkajs": {"version": "2.2.4"}}}',
+        "Pipfile.lock": '{"default": {"kafka-python": {"version": "==1.4.7"}}}',
+        "composer.lock": '{"packages": [{"name": "a/b", "version": "1"}], "platform": {"ext-rdkafka": "*"}}',
+        "packages.lock.json": '{"dependencies": {"net8.0": {"Confluent.Kafka": {"resolved": "2.3.0"}}}}',
+        "vcpkg.json": '{"dependencies": ["librdkafka"], "overrides": [{"name": "librdkafka", "version": "2.3.0"}]}',
+    }
+    for name, text in seeds.items():
+        for _ in range(300):
+            try:
+                clients(name, json.dumps(mutated(json.loads(text))))
+            except Unreadable as refused:
+                assert str(refused)

@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -33,8 +34,11 @@ class Budget:
 
     def read(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:
         """The content of an entry, whatever its header says about its size."""
-        with archive.open(entry) as opened:
-            content = opened.read(most + 1)
+        try:
+            with archive.open(entry) as opened:
+                content = opened.read(most + 1)
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, EOFError, ValueError) as error:
+            raise Unreadable(f"{entry.filename}: {error}") from None
         self.left -= len(content)
         if len(content) > most or self.left < 0:
             raise Unreadable(f"{entry.filename} unpacks to more than {most // 2**20} MiB: refused")
@@ -96,10 +100,7 @@ def _own(
 
 
 def _text(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, budget: Budget) -> str:
-    try:
-        return budget.read(archive, entry, 2**20).decode("utf-8", "replace")
-    except (zipfile.BadZipFile, RuntimeError, OSError, NotImplementedError) as error:
-        raise Unreadable(f"{entry.filename}: {error}") from None
+    return budget.read(archive, entry, 2**20).decode("utf-8", "replace")
 
 
 def _property(text: str, name: str) -> str:

@@ -53,8 +53,11 @@ def read(open_file: Open) -> Iterator[Package]:
             opened = open_file(layer)
             if opened is None:
                 raise Unreadable(f"the layer {layer} is not there")
-            with opened:
-                _apply(layer, opened, files)
+            try:
+                with opened:
+                    _apply(layer, opened, files)
+            except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+                raise Unreadable(f"the layer {layer} cannot be read: {error}") from None
         for packages in files.values():
             yield from packages
     if not of_images:

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from client_telemetry.artefacts import known_packages
 from client_telemetry.artefacts.binaries import archives, go_programs
-from client_telemetry.artefacts.packages import Package, Unreadable
+from client_telemetry.artefacts.packages import UNREAD, Package, Unreadable
 from client_telemetry.artefacts.readers import dotnet
 
 ReadText = Callable[[str], Iterable[Package]]
@@ -87,23 +87,30 @@ def _text_reader(path: str) -> ReadText | None:
 
 
 def read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
-    """The packages that a file of an image names; `inside` is its path. Raises Unreadable."""
+    """The packages that a file of an image names; `inside` is its path. One that cannot be read is a package of the type
+    UNREAD: it hides nothing of the rest.
+    """
     if _RPM.fullmatch(path):
-        raise Unreadable(f"{path}: databases of rpm are not read; scan an SBOM of the image instead")
-    for package in _read(path, opened, size):
-        yield replace(package, inside="!".join(filter(None, (path, package.inside))))
+        why = "databases of rpm are not read: scan an SBOM of the image instead"
+        yield Package(UNREAD, path, None, why_unknown=why, inside=path)
+        return
+    try:
+        for package in _read(path, opened, size):
+            yield replace(package, inside="!".join(filter(None, (path, package.inside))))
+    except Unreadable as error:
+        yield Package(UNREAD, path, None, why_unknown=str(error), inside=path)
 
 
 def _read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
     if reader := _text_reader(path):
         if size > LARGEST_TEXT_BYTES:
-            raise Unreadable(f"{path} has more than {LARGEST_TEXT_BYTES // 2**20} MiB")
+            raise Unreadable(f"more than {LARGEST_TEXT_BYTES // 2**20} MiB")
         yield from reader(opened.read(LARGEST_TEXT_BYTES).decode("utf-8", "replace"))
     elif match := _GEM.fullmatch(path):
         yield Package("gem", match[1], match[2])
     elif path.lower().endswith(archives.JAVA):
         if size > archives.LARGEST_ENTRY_BYTES:
-            raise Unreadable(f"{path} has more than {archives.LARGEST_ENTRY_BYTES // 2**20} MiB")
+            raise Unreadable(f"more than {archives.LARGEST_ENTRY_BYTES // 2**20} MiB")
         yield from archives.read_java(BytesIO(opened.read(archives.LARGEST_ENTRY_BYTES)), path)
     else:
         beginning = opened.read(4)

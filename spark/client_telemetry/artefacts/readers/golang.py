@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from client_telemetry.artefacts.known_packages import normal_name
 from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.readers.lines import numbered
 
 _REQUIRE = re.compile(r"^\s*(?:require\s+)?\"?([\w.~/-]+\.[\w.~/-]+/[\w.~/-]+)\"?\s+(v[^\s/]+)\s*(//.*)?$")
 _REPLACE = re.compile(
@@ -21,7 +22,7 @@ def read_mod(text: str) -> Iterator[Package]:
     required: dict[str, tuple[str, int]] = {}
     replaced: dict[str, tuple[str | None, str, str | None, int]] = {}
     block = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         if opened := _BLOCK.match(line):
             block = opened[1]
         elif block and line.strip().startswith(")"):
@@ -60,7 +61,7 @@ def read_sum(text: str) -> Iterator[Package]:
     of two versions neither is known to be the one in use.
     """
     versions: dict[str, dict[str, int]] = defaultdict(dict)
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         words = line.split()
         if len(words) == 3 and not words[1].endswith("/go.mod"):
             versions[words[0]].setdefault(words[1], number)

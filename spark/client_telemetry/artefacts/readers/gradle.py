@@ -10,6 +10,7 @@ from typing import Any
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, text_of
+from client_telemetry.artefacts.readers.lines import numbered
 
 _LOCKED = re.compile(r"^([\w.-]+):([\w.-]+):(\d[^=\s]*)(?:=.*)?$")
 _COORDINATES = re.compile(r"""["']([\w.-]+\.[\w.-]+):([\w.-]+)(?::([^"':@]+))?(?:[:@][^"']*)?["']""")
@@ -31,7 +32,7 @@ _HIGHEST = 4
 
 def read_lock(text: str) -> Iterator[Package]:
     """gradle.lockfile and the files of gradle/dependency-locks: one artefact a line, resolved."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         if match := _LOCKED.match(line.strip()):
             yield Package("maven", f"{match[1]}/{match[2]}", match[3], number)
 
@@ -78,13 +79,13 @@ def read_script(text: str, read_other: Callable[[str], str | None]) -> Iterator[
     gradle.properties of its folder or the ones above it.
     """
     values: dict[str, tuple[str, int | None]] = {}
-    lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
+    lines = list(numbered(text))
+    for number, line in lines:
         if match := _SET.match(line):
             values.setdefault(match[1].rpartition(".")[2], (match[2], number))
     for name, value in _properties(read_other).items():
         values.setdefault(name, (value, None))
-    for number, line in enumerate(lines, 1):
+    for number, line in lines:
         code = re.sub(r"(^|\s)//.*$", "", line)
         for group, artifact, version in _named_in(code):
             yield _package(f"{group}/{artifact}", version, number, values)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import Element, parse
 
 PARENT_NOT_HERE = "declared in a parent that is not here"
@@ -181,6 +182,6 @@ def _parent(root: Element, read_other: ReadPom, above: dict[str, bool]) -> _Proj
 
 def read_resolved(text: str) -> Iterator[Package]:
     """The output of `mvn dependency:tree` or `dependency:list`: what the build really uses."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         if match := _RESOLVED.match(line.rstrip()):
             yield Package("maven", f"{match[1]}/{match[2]}", match[3], number)

@@ -6,6 +6,7 @@ from typing import Any
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
+from client_telemetry.artefacts.readers.lines import numbered
 
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 _PNPM_KEY = re.compile(r"^  '?/?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)[@/](\d[\w.+-]*)(?:[(_][^']*)?'?:\s*(?:\{.*)?$")
@@ -52,7 +53,7 @@ def _locked(name: str, version: str | None, line: int | None) -> Package:
 def read_pnpm(text: str) -> Iterator[Package]:
     """Keys of `packages:` (and `snapshots:`, which repeat them), in the spelling of every version of the file."""
     seen, part = set(), ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         if line and not line.startswith((" ", "#")):
             part = line.partition(":")[0]
             continue
@@ -65,7 +66,7 @@ def read_pnpm(text: str) -> Iterator[Package]:
 def read_yarn(text: str) -> Iterator[Package]:
     """Version 1, and the later ones (Berry), whose `resolution` says what an alias stands for."""
     name, version, began = "", "", 0
-    for number, line in enumerate([*text.splitlines(), "end"], 1):
+    for number, line in [*numbered(text), (0, "end")]:
         if line[:1] not in (" ", "#", ""):
             if name and version:
                 yield _locked(name, version, began)

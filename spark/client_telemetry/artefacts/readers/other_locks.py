@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse, parse_object, text_of
+from client_telemetry.artefacts.readers.lines import numbered
 
 _GEM_LOCKED = re.compile(r"^    ([\w.-]+) \((\d[\w.]*)(?:-[\w.-]+)?\)$")
 _GEM = re.compile(r"""^\s*gem\s*\(?\s*["']([\w.-]+)["']\s*(?:,\s*["']([^"']+)["'])?""")
@@ -50,14 +51,14 @@ def read_cargo(text: str) -> Iterator[Package]:
 
 
 def read_gemfile_lock(text: str) -> Iterator[Package]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         if match := _GEM_LOCKED.match(line):
             yield Package("gem", match[1], match[2], number)
 
 
 def read_gemfile(text: str) -> Iterator[Package]:
     """Gemfile: a program, of which literals are read."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         if match := _GEM.match(line):
             exact = _EXACT.fullmatch(match[2] or "")
             version = exact[1] if exact else None
@@ -94,13 +95,13 @@ def read_composer(text: str) -> Iterator[Package]:
 
 
 def read_mix_lock(text: str) -> Iterator[Package]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         if match := _MIX_LOCKED.match(line):
             yield Package("hex", match[2], match[3], number)
 
 
 def read_mix(text: str) -> Iterator[Package]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         for match in _MIX.finditer(line.partition("#")[0]):
             exact = re.fullmatch(r"(?:==\s*)?(\d+\.\d+\.\d+\S*)", match[2])
             version, why = (exact[1], "") if exact else (None, f"{NOT_LOCKED} ({match[2]})")
@@ -108,13 +109,13 @@ def read_mix(text: str) -> Iterator[Package]:
 
 
 def read_rebar_lock(text: str) -> Iterator[Package]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         for match in _REBAR_LOCKED.finditer(line):
             yield Package("hex", match[2], match[3], number)
 
 
 def read_rebar(text: str) -> Iterator[Package]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         for match in _REBAR.finditer(line.partition("%")[0]):
             exact = re.fullmatch(r"\d+\.\d+\.\d+\S*", match[2])
             why = "" if exact else f"{NOT_LOCKED} ({match[2]})"
@@ -124,7 +125,7 @@ def read_rebar(text: str) -> Iterator[Package]:
 
 def read_conan(text: str) -> Iterator[Package]:
     """conanfile.txt, conanfile.py and conan.lock: references `librdkafka/2.3.0`."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         for match in _CONAN.finditer(line):
             yield Package("conan", match[1], match[2], number, editable=True)
 

@@ -12,6 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from client_telemetry.artefacts.known_packages import normal_name
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
+from client_telemetry.artefacts.readers.lines import numbered
 
 _TABLE = re.compile(r"^\s*\[\[?([^\]]+)\]\]?")
 _OPTION = re.compile(r"\s+(?:--hash[=\s]|--config-settings?[=\s]|--global-option[=\s]).*")
@@ -23,7 +24,7 @@ _CONDA = re.compile(
 def read_requirements(text: str) -> Iterator[Package]:
     """One requirement a line, as pip reads it. Other requirements files that it includes are read by themselves."""
     waiting, begun = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         line = re.sub(r"(^|\s)#.*$", "", line)
         begun = begun or number
         if line.rstrip().endswith("\\"):
@@ -135,7 +136,7 @@ def read_pipfile(text: str) -> Iterator[Package]:
 def read_conda(text: str) -> Iterator[Package]:
     """environment.yml: conda's packages, and those of pip below `- pip:`."""
     in_pip = None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         indent = len(line) - len(line.lstrip())
         if re.match(r"^\s*-\s+pip:\s*$", line):
             in_pip = indent

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.sax import SAXParseException
 from xml.sax.handler import ContentHandler
-from xml.sax.xmlreader import AttributesImpl, Locator
+from xml.sax.xmlreader import AttributesImpl, InputSource, Locator
 
 from defusedxml import DefusedXmlException
 from defusedxml.sax import make_parser
@@ -87,9 +87,14 @@ def parse(text: str, root: str) -> Element:
     parser.forbid_dtd = True
     parser.setContentHandler(tree)
     try:
-        parser.parse(io.BytesIO(text.encode()))
+        # As text: the encoding that it declares is that of the file, not of this.
+        source = InputSource()
+        source.setCharacterStream(io.StringIO(text))
+        parser.parse(source)
     except DefusedXmlException:
         raise Unreadable("refused: it has a DTD or entities, which may reach other files") from None
+    except LookupError as error:
+        raise Unreadable(f"not XML: {error}") from None
     except SAXParseException as error:
         raise Unreadable(f"not XML: {error.getMessage()} at line {error.getLineNumber()}") from None
     found = tree.root.first(root)
