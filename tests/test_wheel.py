@@ -137,3 +137,16 @@ def test_a_report_in_another_folder_has_tables_of_its_own(command, home, tmp_pat
         cwd=other, env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert used.stdout.startswith(str(site_packages))
+
+
+def test_a_scan_without_its_extra_says_what_to_install(command, tmp_path):
+    done = subprocess.run(
+        [command, "scan", ".", "--to", "4.3.1"],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr.endswith("is not installed: run pip install 'client-telemetry[scan]'\n")
+    assert done.stderr.count("\n") == 1

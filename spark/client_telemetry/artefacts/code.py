@@ -27,6 +27,10 @@ _SARAMA_PARSED = re.compile(r"sarama\.ParseKafkaVersion\(\s*(\"[^\"]*\"|[^)]*)\)
 _SARAMA_OTHER = re.compile(
     r"\b(?:config|cfg|conf|c|sc|saramaConfig|saramaCfg|kafkaConfig)\.Version\s*=\s*(?!sarama\.|=)([\w.\[\]\"()]+)"
 )
+_SARAMA_NAMED = re.compile(
+    r"^\s*(?:var|const)?\s*(\w+)(?:\s+sarama\.KafkaVersion)?\s*:?=\s*sarama\.(V\d+(?:_\d+)+|MinVersion|MaxVersion)\b"
+)
+_PYTHON_NAMED = re.compile(r"^([A-Za-z_]\w*)\s*=\s*(\([\d,\s]*\)|\"[\d.]*\"|'[\d.]*')\s*(?:#.*)?$")
 _PYTHON = re.compile(r"^\s*(?:from|import)\s+(kafka|aiokafka)\b", re.MULTILINE)
 _API_VERSION = re.compile(r"[\"']?\bapi_version[\"']?\s*[=:]\s*(\([\d,\s]*\)|\"[^\"]*\"|'[^']*'|[\w.\[\]]+)")
 _SETTING = re.compile(
@@ -73,17 +77,24 @@ def read(path: str, shown: str, text: str) -> Code | None:
     return found if found.uses or found.pins or found.settings else None
 
 
+def _named_values(pattern: re.Pattern[str], text: str) -> dict[str, str]:
+    """Names in a file that have one literal value, of those that the pattern finds."""
+    values: dict[str, set[str]] = {}
+    for _, line in numbered(text):
+        if match := pattern.match(line):
+            values.setdefault(match[1], set()).add(match[2].strip("\"'"))
+    return {name: of_name.pop() for name, of_name in values.items() if len(of_name) == 1}
+
+
 def _go(shown: str, text: str) -> Code:
     if not _SARAMA.search(text):
         return Code(shown, frozenset(), (), ())
-    pins = []
+    pins, named = [], _named_values(_SARAMA_NAMED, text)
     for number, line in numbered(text):
         code = line.partition("//")[0] if '"' not in line else line
         for pattern in (_SARAMA_VERSION, _SARAMA_PARSED, _SARAMA_OTHER):
-            pins += [
-                Setting("config.Version", match[1].strip('"'), shown, number)
-                for match in pattern.finditer(code)
-            ]
+            values = [match[1].strip('"') for match in pattern.finditer(code)]
+            pins += [Setting("config.Version", named.get(value, value), shown, number) for value in values]
     return Code(shown, frozenset(("sarama",)), tuple(pins), ())
 
 
@@ -92,10 +103,11 @@ def _python(shown: str, text: str) -> Code:
     if not modules:
         return Code(shown, frozenset(), (), ())
     uses = frozenset("aiokafka" if module == "aiokafka" else "kafka-python" for module in modules)
-    pins = []
+    pins, named = [], _named_values(_PYTHON_NAMED, text)
     for number, line in numbered(text):
         for match in _API_VERSION.finditer(line.partition("#")[0]):
             value = match[1].strip("\"'")
+            value = named.get(value, value)
             if value not in ("None", "auto", "str", "Optional"):
                 pins.append(Setting("api_version", value, shown, number))
     return Code(shown, uses, tuple(pins), ())
