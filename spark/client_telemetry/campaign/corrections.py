@@ -1,42 +1,94 @@
-"""What a recomputed history changes in a published one: published rows stay, corrections are added with what they correct."""
+"""What a recomputed history changes in a published one: reports of old days were made again, or statements were changed."""
 
 import datetime as dt
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from client_telemetry.campaign.states import StateChange
 
 
+class NotAHistory(ValueError):
+    """A document is not the campaign.json of a campaign."""
+
+
 @dataclass(frozen=True)
 class Correction:
-    """`published`: what stood in the history; None: nothing. `now`: what stands instead; None: no change of state on that day."""
+    """An application's history on `day` said `was`, and says `now` since `found_on`; both are states, or "" for no change."""
 
-    published: StateChange | None
-    now: StateChange | None
-
-    @property
-    def text(self) -> str:
-        """For readers: what was corrected, and why."""
-        change = self.now or self.published
-        assert change is not None
-        was = self.published.state if self.published else "no change"
-        now = f"{self.now.state}: {self.now.why}" if self.now else "no change of state"
-        return f"corrected, since reports or statements up to {change.day} changed: {change.application} on {change.day} was {was}, is {now}"
+    found_on: dt.date
+    day: dt.date
+    cluster: str
+    application: str
+    was: str
+    now: str
+    why: str
 
 
-def corrections(
-    published: Iterable[StateChange], computed: Iterable[StateChange], until: dt.date
-) -> list[Correction]:
-    """Oldest first. `published`: the history up to the day `until`; what was computed for later days is no correction."""
-    before = {(change.day, change.key): change for change in published}
+@dataclass(frozen=True)
+class Published:
+    """The history that readers have seen, up to `day`, and what was corrected in it before."""
+
+    day: dt.date
+    changes: tuple[StateChange, ...]
+    corrections: tuple[Correction, ...]
+
+
+def published(document: Any) -> Published:
+    """From the content of campaign.json. Raises NotAHistory."""
+    try:
+        return Published(
+            dt.date.fromisoformat(document["day"]),
+            tuple(_change(each) for each in document["changes"]),
+            tuple(_correction(each) for each in document["corrections"]),
+        )
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise NotAHistory("not the campaign.json of a campaign") from None
+
+
+def corrections(before: Published, computed: Iterable[StateChange], day: dt.date) -> list[Correction]:
+    """All that are known, oldest first: those from before, and how the history computed on `day` differs from the published one up
+    to its last day.
+    """
+    until = min(before.day, day)
+    was = {(change.day, change.key): change for change in before.changes if change.day <= until}
     now = {(change.day, change.key): change for change in computed if change.day <= until}
-    places = sorted(before.keys() | now.keys())
-    return [
-        Correction(before.get(place), now.get(place))
-        for place in places
-        if _said(before.get(place)) != _said(now.get(place))
+    found = [
+        _difference(was.get(place), now.get(place), day)
+        for place in sorted(was.keys() | now.keys())
+        if _said(was.get(place)) != _said(now.get(place))
     ]
+    return [*before.corrections, *(each for each in found if each is not None)]
+
+
+def _difference(was: StateChange | None, now: StateChange | None, day: dt.date) -> Correction | None:
+    change = now or was
+    if change is None:
+        return None
+    return Correction(
+        found_on=day,
+        day=change.day,
+        cluster=change.cluster,
+        application=change.application,
+        was=was.state if was else "",
+        now=now.state if now else "",
+        why=now.why if now else "reports or statements of that day changed",
+    )
 
 
 def _said(change: StateChange | None) -> tuple[str, str, str] | None:
     return (change.state, change.by, str(change.until)) if change else None
+
+
+def _change(values: Mapping[str, Any]) -> StateChange:
+    given = {field.name: values[field.name] for field in fields(StateChange)}
+    for name in ("day", "affected_since"):
+        given[name] = dt.date.fromisoformat(given[name])
+    until = given["until"]
+    given["until"] = None if until is None else dt.date.fromisoformat(until)
+    return StateChange(**given | {name: tuple(given[name]) for name in ("rules", "formerly")})
+
+
+def _correction(values: Mapping[str, Any]) -> Correction:
+    given = {field.name: values[field.name] for field in fields(Correction)}
+    return Correction(**given | {name: dt.date.fromisoformat(given[name]) for name in ("found_on", "day")})

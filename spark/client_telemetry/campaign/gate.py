@@ -89,7 +89,7 @@ def _of_applications(campaign: Campaign, changes: Sequence[StateChange]) -> Iter
             yield _listed("waiver_ends_before", GO, late, f"whose waiver ends before {campaign.date}")
 
     if unmatched := _unmatched(campaign, changes):
-        text = f"statements about what is not affected (is the name right?): {', '.join(unmatched)}"
+        text = f"statements about what is not affected (is the name right?): {_first(unmatched)}"
         yield Reason("unmatched_statements", GO, text, "", unmatched)
 
 
@@ -105,8 +105,11 @@ def _unmatched(campaign: Campaign, changes: Sequence[StateChange]) -> tuple[str,
 def _listed(kind: str, code: int, states: Sequence[StateChange], text: str) -> Reason:
     names = tuple(sorted({state.application for state in states}))
     number = len({state.application_key for state in states})
-    shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-    return Reason(kind, code, f"{counted(number, 'application')} {text}: {shown}", "", names)
+    return Reason(kind, code, f"{counted(number, 'application')} {text}: {_first(names)}", "", names)
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 def _of_knowledge(campaign: Campaign, knowledge: Knowledge, today: dt.date) -> Iterator[Reason]:

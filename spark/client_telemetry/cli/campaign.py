@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry.campaign.answers import NotAReport
+from client_telemetry.campaign.corrections import NotAHistory
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import ACKNOWLEDGE, KINDS, WAIVE, BadCampaign, Statement, Target
 from client_telemetry.campaign.plan_edit import add_statement
@@ -33,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         return _show(args) if args.action == SHOW else _say(args)
-    except (BadCampaign, NotAReport, OSError) as error:
+    except (BadCampaign, NotAHistory, NotAReport, OSError) as error:
         return refuse("campaign", args, error)
 
 
@@ -58,13 +59,15 @@ def _parser() -> Arguments:
 
 def _show(args: argparse.Namespace) -> int:
     from client_telemetry.reports.campaign.document import campaign_markdown  # pages need Jinja
-    from client_telemetry.reports.campaign.publish import publish
+    from client_telemetry.reports.campaign.publish import before, publish
     from client_telemetry.reports.campaign.view import view
 
     with Progress(f"reading reports in {args.reports}"):
         campaign, answers, knowledge, until = read_input(args, args.name)
         changes = history(campaign, answers, until)
-        shown = view(campaign, changes, answers, decide(campaign, changes, answers, knowledge, until), until)
+        decision = decide(campaign, changes, answers, knowledge, until)
+        published = before(campaign.name, args.out) if args.out else None
+        shown = view(campaign, changes, answers, decision, until, published)
     if args.out is None:
         print(campaign_markdown(shown), end="")
     else:

@@ -47,19 +47,24 @@ def campaigns_text(file: Path) -> str:
 
 
 def reports(folder: Path, campaign: Campaign) -> Iterator[Answer]:
-    """Of the campaign's clusters and target, in the published layout (`upgrade_impact/<cluster>/<report>/report.json`) or any other
-    below `folder`. Of older schema versions and other releases none is read. Raises NotAReport or OSError.
+    """Of the campaign's clusters and target: those in published folders (`upgrade_impact/<cluster>/<report>/report.json`) at or below
+    `folder`; without such folders, every report.json below it. Of older schema versions and other releases none is read. Raises
+    NotAReport or OSError.
     """
-    root = folder / "upgrade_impact" if (folder / "upgrade_impact").is_dir() else folder
-    if not root.is_dir():
+    if not folder.is_dir():
         raise NotAReport(f"{folder} is not a folder of published reports: name it by --reports")
-    for file in sorted(root.rglob("report.json")):
-        is_hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
-        if is_hidden or not file.resolve().is_relative_to(root.resolve()):
-            continue
+    files = [file for file in sorted(folder.rglob("report.json")) if _is_inside(file, folder)]
+    published = [file for file in files if "upgrade_impact" in file.parts]
+    for file in published or files:
         answer = _report(file, campaign)
         if answer is not None and answer.cluster in campaign.clusters:
             yield answer
+
+
+def _is_inside(file: Path, folder: Path) -> bool:
+    """Neither in a folder that is just being written, nor reached by a link."""
+    is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+    return not is_hidden and file.resolve().is_relative_to(folder.resolve())
 
 
 def _report(file: Path, campaign: Campaign) -> Answer | None:

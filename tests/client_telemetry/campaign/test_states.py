@@ -1,5 +1,5 @@
 import pytest
-from client_telemetry.campaign.corrections import corrections
+from client_telemetry.campaign.corrections import Published, corrections
 from client_telemetry.campaign.plan import Statement, Target, Thresholds
 from client_telemetry.campaign.states import current, history
 
@@ -186,12 +186,19 @@ def test_a_part_that_is_silent_stays_to_do():
 
 
 def test_a_reprocessed_day_corrects_the_history_and_says_so():
-    published = history(plan(), [bad(0), good(1), good(2)], day(2))
+    before = Published(day(2), tuple(history(plan(), [bad(0), good(1), good(2)], day(2))), ())
     reprocessed = answer(1, application("orders", client("breaks", 1)), version=5)
-    [first, second] = corrections(
-        published, history(plan(), [bad(0), good(1), reprocessed, good(2)], day(2)), day(2)
+    now = history(plan(), [bad(0), good(1), reprocessed, good(2), bad(3)], day(3))
+    first, second = corrections(before, now, day(3))
+    assert (first.day, first.was, first.now) == (day(1), "fixed", "")
+    assert (second.day, second.was, second.now, second.found_on) == (day(2), "", "fixed", day(3))
+    later = Published(day(3), tuple(now), (first, second))
+    assert corrections(later, now, day(4)) == [first, second], "what was corrected stays said"
+
+
+def test_what_is_new_is_no_correction():
+    before = Published(day(2), tuple(history(plan(), [bad(0)], day(2))), ())
+    assert corrections(before, history(plan(), [bad(0), good(3)], day(3)), day(3)) == []
+    assert corrections(before, history(plan(), [], day(-1)), day(-1)) == [], (
+        "an earlier day than the published one"
     )
-    assert first.text.endswith("orders on 2026-11-02 was fixed, is no change of state")
-    assert (second.published, second.now.state) == (None, "fixed")
-    assert corrections(published, history(plan(), [bad(0), good(1), good(2), bad(3)], day(3)), day(2)) == []
-    assert corrections(published, published, day(2)) == []

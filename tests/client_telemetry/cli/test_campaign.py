@@ -115,6 +115,8 @@ def test_reports_of_other_releases_versions_and_places_are_left_out(place, tmp_p
         (cluster / name).mkdir()
         (cluster / name / "report.json").write_text(content)
     (cluster / "other/summary.json").write_text('{"to_release": "3.9.1"}')
+    (tmp_path / "published/subscription_check/c/r").mkdir(parents=True)
+    (tmp_path / "published/subscription_check/c/r/report.json").write_text("{}")
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/report.json").write_text("damaged")
     (cluster / "link").symlink_to(tmp_path / "outside")

@@ -31,6 +31,7 @@ def campaign_json(view: CampaignView) -> str:
         "owners": view.owners,
         "applications": view.applications,
         "changes": view.changes,
+        "corrections": view.corrections,
         "reports": [
             {"cluster": each.cluster, "report_id": each.report_id, "day": each.day} for each in view.reports
         ],
@@ -67,6 +68,7 @@ def campaign_markdown(view: CampaignView) -> str:
         *_owner_lines(view),
         *_application_lines(view),
         *_change_lines(view),
+        *_correction_lines(view),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -130,6 +132,15 @@ def _change_lines(view: CampaignView) -> Iterator[str]:
         yield f"- {change.day} {code(change.application)} on {prose(change.cluster)}: {was}{change.state}{who}. {prose(change.why)}"
     if len(view.recent) > _ROWS_SHOWN:
         yield f"- {len(view.recent) - _ROWS_SHOWN} more in states.csv"
+
+
+def _correction_lines(view: CampaignView) -> Iterator[str]:
+    if not view.corrections:
+        return
+    yield from ("", "## Corrected", "")
+    for each in reversed(view.corrections[-_ROWS_SHOWN:]):
+        was, now = each.was or "no change", each.now or "no change"
+        yield f"- {each.day} {code(each.application)} on {prose(each.cluster)}: {was} → {now}, found on {each.found_on}. {prose(each.why)}"
 
 
 def open_metrics(view: CampaignView) -> str:

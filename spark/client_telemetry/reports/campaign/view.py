@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from client_telemetry.campaign.answers import Answer, newest
+from client_telemetry.campaign.corrections import Correction, Published, corrections
 from client_telemetry.campaign.gate import Decision
 from client_telemetry.campaign.pace import DayCount, Forecast, burn_down, forecast, most_urgent
 from client_telemetry.campaign.plan import Campaign
@@ -72,6 +73,7 @@ class CampaignView:
     changes: tuple[StateChange, ...]
     reports: tuple[Answer, ...]
     """The newest of each cluster."""
+    corrections: tuple[Correction, ...] = ()
 
 
 def view(
@@ -80,7 +82,9 @@ def view(
     answers: Iterable[Answer],
     decision: Decision,
     day: dt.date,
+    before: Published | None = None,
 ) -> CampaignView:
+    """`before`: the history that readers have seen so far; what differs from it is listed as corrected."""
     applications = _applications(campaign, current(changes), day)
     counts = Counter(row.state for row in applications)
     pace = burn_down(changes, day)
@@ -100,6 +104,7 @@ def view(
         recent=tuple(change for change in reversed(changes) if change.day > since),
         changes=tuple(changes),
         reports=tuple(last[cluster] for cluster in campaign.clusters if cluster in last),
+        corrections=tuple(corrections(before, changes, day)) if before else (),
     )
 
 

@@ -1,10 +1,13 @@
 import json
 import re
 
+import pytest
+from client_telemetry.campaign.corrections import NotAHistory
 from client_telemetry.campaign.gate import Knowledge, decide
 from client_telemetry.campaign.plan import Statement, Target
 from client_telemetry.campaign.states import history
-from client_telemetry.reports.campaign.publish import publish
+from client_telemetry.reports.campaign.messages import LONGEST, messages
+from client_telemetry.reports.campaign.publish import before, publish
 from client_telemetry.reports.campaign.view import view
 
 from tests.client_telemetry.campaign.made_answers import answer, application, client, day, plan
@@ -12,10 +15,10 @@ from tests.client_telemetry.campaign.made_answers import answer, application, cl
 HOSTILE = '<img src=x onerror="alert(1)">\u202e|`'
 
 
-def shown(campaign, answers, until):
+def shown(campaign, answers, until, published=None):
     changes = history(campaign, answers, day(until))
     decision = decide(campaign, changes, answers, Knowledge("k1", day(-5)), day(until))
-    return view(campaign, changes, answers, decision, day(until))
+    return view(campaign, changes, answers, decision, day(until), published)
 
 
 def of_day(number, **verdicts):
@@ -72,8 +75,9 @@ def test_files_agree_and_nothing_of_a_client_is_markup(tmp_path):
         )
     ]
     folder = publish(shown(campaign, answers, 1), tmp_path)
-    texts = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    texts = {file.name: file.read_text(encoding="utf-8") for file in folder.rglob("*") if file.is_file()}
     assert set(texts) == {
+        "message.md",
         "index.html",
         "campaign.json",
         "campaign.md",
@@ -104,3 +108,47 @@ def test_metrics_are_bounded_and_well_formed():
     )
     assert [line for line in samples if not pattern.fullmatch(line)] == []
     assert sum(float(line.rpartition(" ")[2]) for line in samples if "owner_applications{" in line) == 900
+
+
+def test_a_history_is_read_back_and_its_corrections_stay_on_the_page(tmp_path):
+    campaign = plan(Statement("waive", Target(application="w"), "bob", day(1), day(9), "retired"))
+    first = [of_day(0, w="breaks", a="breaks"), of_day(1, w="breaks", a="safe")]
+    publish(shown(campaign, first, 1), tmp_path)
+    published = before(campaign.name, tmp_path)
+    assert published.changes == tuple(history(campaign, first, day(1)))
+    again = [*first, answer(1, *of_day(1, w="breaks", a="breaks").applications, version=3)]
+    folder = publish(shown(campaign, again, 2, published), tmp_path)
+    for name in ("index.html", "campaign.md"):
+        assert "Corrected" in (folder / name).read_text()
+    [correction] = before(campaign.name, tmp_path).corrections
+    assert (correction.application, correction.was, correction.now) == ("a", "fixed", "")
+    (folder / "campaign.json").write_text("{}")
+    with pytest.raises(NotAHistory, match=r"campaign\.json: not the campaign\.json of a campaign"):
+        before(campaign.name, tmp_path)
+
+
+@pytest.mark.parametrize("number", [1, 4, 40, 400])
+def test_a_message_contains_the_work_and_is_short(number):
+    names = [f"application-{i}-of-some-team" for i in range(number)]
+    answers = [answer(0, *(application(name, client("breaks", 0, name)) for name in names))]
+    [text] = messages(shown(plan(deadlines={"shop": day(30)}), answers, 1)).values()
+    assert len(text) <= LONGEST
+    subject = text.splitlines()[0]
+    assert subject == f"{number} application{'s' * (number > 1)} of shop to change by 2026-12-01: Kafka 4.0.1"
+    assert "`application-0-of-some-team` (east)" in text
+    assert "upgrade it" in text
+    assert ("more; kafka@example.com has the list" in text) == (number >= 40)
+
+
+def test_a_message_asks_about_silent_and_unknown_applications():
+    answers = [
+        answer(
+            0,
+            application("q", client("breaks", 0, "q")),
+            application("u", client("insufficient_evidence", 0, "u")),
+        ),
+        answer(1, application("u", client("insufficient_evidence", 1, "u"))),
+    ]
+    [text] = messages(shown(plan(), answers, 1)).values()
+    assert "is it retired?" in text
+    assert "not known whether it breaks" in text
