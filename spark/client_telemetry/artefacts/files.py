@@ -9,6 +9,7 @@ from typing import BinaryIO
 from client_telemetry.artefacts.binaries import archives, go_programs, images
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.artefacts.readers import (
+    dockerfile,
     dotnet,
     golang,
     gradle,
@@ -92,6 +93,11 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("conan.lock", _alone(other_locks.read_conan)),
     ("conanfile.txt", _alone(other_locks.read_conan)),
     ("conanfile.py", _alone(other_locks.read_conan)),
+    ("Dockerfile", _alone(dockerfile.read)),
+    ("Containerfile", _alone(dockerfile.read)),
+    ("Dockerfile.*", _alone(dockerfile.read)),
+    ("*.Dockerfile", _alone(dockerfile.read)),
+    ("*.dockerfile", _alone(dockerfile.read)),
     ("vcpkg.json", _alone(other_locks.read_vcpkg)),
 )
 _EXACT = {pattern: reader for pattern, reader in _READERS if "*" not in pattern}

@@ -4,6 +4,7 @@
 the library in the `same_version`, or it `brings` some version of it that only a lock file, an SBOM or an image names.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -68,6 +69,6 @@ def normal_name(kind: str, name: str) -> str:
     )
 
 
-def every_name(kind: str) -> frozenset[str]:
-    """The names of one type in the table: what readers of large files look for."""
-    return frozenset(name for of_kind, name in _by_name() if of_kind == kind)
+def every() -> Iterable[KnownPackage]:
+    """The rows of the table."""
+    return _by_name().values()

@@ -220,6 +220,18 @@ def test_xml_with_entities_is_refused():
             [(2, "kafka-clients 3.6.1", "")],
         ),
         (
+            "Dockerfile",
+            "FROM python:3.11\nRUN apt-get update && apt-get install -y --no-install-recommends \\\n"
+            "    librdkafka-dev=2.0.2-1 \\\n    # not kcat\n    gcc \\\n && pip install --no-cache-dir 'kafka-python==1.4.7' aiokafka\n"
+            "RUN npm install -g kafkajs@$VERSION\nENV X kafka-python==1\n# RUN pip install kafka-python==1.3.5\n",
+            [
+                (3, "librdkafka 2.0.2", ""),
+                (6, "kafka-python 1.4.7", ""),
+                (6, "aiokafka", "version not locked (aiokafka)"),
+                (7, "kafkajs", "version not locked (kafkajs@$VERSION)"),
+            ],
+        ),
+        (
             "build.gradle.kts",
             'val kafkaVersion = "2.0.1"\ndependencies {\n  implementation("org.apache.kafka:kafka-clients:$kafkaVersion")\n}\n',
             [(1, "kafka-clients 2.0.1", "")],

@@ -1,0 +1,72 @@
+"""What a Dockerfile installs by name: literals in its RUN instructions, which are not evaluated."""
+
+import re
+from collections.abc import Iterator
+
+from client_telemetry.artefacts.known_packages import normal_name
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.readers.lines import numbered
+
+_COMMANDS = (
+    ("pypi", re.compile(r"\b(?:pip[\d.]*|uv pip)\s+(?:[-\w=]+\s+)*install\s")),
+    ("npm", re.compile(r"\b(?:npm\s+(?:install|i|add)|yarn\s+(?:global\s+)?add|pnpm\s+(?:add|install))\s")),
+    ("gem", re.compile(r"\bgem\s+install\s")),
+    ("deb", re.compile(r"\bapt(?:-get)?\s+(?:[-\w=]+\s+)*install\s")),
+    ("apk", re.compile(r"\bapk\s+(?:[-\w=]+\s+)*add\s")),
+    ("rpm", re.compile(r"\b(?:yum|dnf|microdnf|zypper)\s+(?:[-\w=]+\s+)*install\s")),
+)
+_WORDS = {
+    "pypi": re.compile(r"([A-Za-z][\w.-]*)(?:\[[\w,.-]*\])?(?:==([\w.+!-]+))?(?:[<>~!=].*)?"),
+    "npm": re.compile(r"(@[\w.-]+/[\w.-]+|[\w.-]+)(?:@(\d+\.\d+\.\d+[\w.+-]*))?(?:@.*)?"),
+    "gem": re.compile(r"([\w.-]+)(?::(\d[\w.]*))?"),
+    "deb": re.compile(r"([a-z0-9][a-z0-9+.-]*)(?::\w+)?(?:=([^\s*]+))?(?:=.*)?"),
+    "apk": re.compile(r"([a-z0-9][a-z0-9+._-]*)(?:=([^\s*]+))?(?:[=<>~].*)?"),
+    "rpm": re.compile(r"(librdkafka\d?(?:-devel)?)(?:-(\d[\w.~-]*))?"),
+}
+_VARIABLE = re.compile(r"[$]")
+
+
+def read(text: str) -> Iterator[Package]:
+    """Packages by name; one whose version is a variable of the build is not locked."""
+    for number, command in _commands(text):
+        for kind, pattern in _COMMANDS:
+            if match := pattern.search(command):
+                yield from _installed(kind, command[match.end() :], number)
+                break
+
+
+def _installed(kind: str, arguments: str, line: int) -> Iterator[Package]:
+    for word in arguments.split():
+        match = _WORDS[kind].fullmatch(word.strip("\"'"))
+        if match is None or word.startswith("-"):
+            continue
+        version = match[2] if match[2] and not _VARIABLE.search(match[2]) else None
+        why = "" if version else f"{NOT_LOCKED} ({word})"
+        yield Package(kind, normal_name(kind, match[1]), version, line, why, editable=True)
+
+
+def _commands(text: str) -> Iterator[tuple[int, str]]:
+    """Single commands, each of its lines with the command's beginning: RUN joins lines by a backslash, the shell separates
+    commands by && and ;.
+    """
+    running, begun = False, ""
+    for number, line in numbered(text):
+        code = line.strip()
+        if code.startswith("#") or not code:
+            continue
+        begins = re.match(r"RUN\s", code, re.IGNORECASE)
+        if not begins and not running:
+            continue
+        begun = "" if begins else begun
+        for place, command in enumerate(re.split(r"&&|\|\||;", code.rstrip("\\"))):
+            begun = "" if place else begun
+            yield number, f"{begun}{command} "
+            if any(pattern.search(f"{begun}{command} ") for _, pattern in _COMMANDS):
+                begun = begun or _beginning(f"{command} ")
+        running = code.endswith("\\")
+
+
+def _beginning(command: str) -> str:
+    """`pip install ` of a command that installs."""
+    match = next(match for _, pattern in _COMMANDS if (match := pattern.search(command)))
+    return command[match.start() : match.end()]
