@@ -50,13 +50,19 @@ class Result:
     """Client ids, groups and the like that stand as literals in configuration files."""
 
 
-def scan(paths: Sequence[Path], source: str, target: str, rules: Sequence[OwnerRule] = ()) -> Result:
-    """`rules`: owner rules of the user. Raises OSError for a path that does not exist or cannot be read."""
+def scan(
+    paths: Sequence[Path],
+    source: str,
+    target: str,
+    rules: Sequence[OwnerRule] = (),
+    exclude: Sequence[str] = (),
+) -> Result:
+    """`rules`: owner rules of the user; `exclude`: as in tree.files. Raises OSError for a path that does not exist or cannot be read."""
     result = Result()
     for given in paths:
         surroundings, named = Surroundings(), []
         by_name: dict[str, tree.File] = {}
-        for file in tree.files(given):
+        for file in tree.files(given, exclude):
             if clients := _clients(file, result):
                 named += clients
                 by_name[file.shown] = file

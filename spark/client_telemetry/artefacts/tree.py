@@ -5,8 +5,9 @@ Links are not followed, devices and pipes not opened; what is left out of a scan
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -77,16 +78,24 @@ def as_text(content: bytes) -> str:
         raise Unreadable(f"not {encoding.removesuffix('-sig').upper()} at byte {error.start}") from None
 
 
-def files(given: Path) -> Iterator[File]:
-    """The regular files of a folder, or the file itself. Raises OSError for a path that cannot be read."""
+def files(given: Path, exclude: Sequence[str] = ()) -> Iterator[File]:
+    """The regular files of a folder, or the file itself. `exclude`: globs for paths below the folder; one that names a folder
+    leaves out all in it. Raises OSError for a path that cannot be read.
+    """
     status = given.stat()
     if stat.S_ISDIR(status.st_mode):
-        yield from _below(given)
+        yield from (file for file in _below(given) if not _is_excluded(file.path, exclude))
     elif stat.S_ISREG(status.st_mode):
         resolved = given.resolve()
         yield File(resolved.parent, resolved.name, str(given), status.st_size, given=True)
     else:
         raise OSError(0, "is neither a file nor a folder", str(given))
+
+
+def _is_excluded(path: str, exclude: Sequence[str]) -> bool:
+    return any(
+        fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*") for pattern in exclude
+    )
 
 
 def _below(root: Path) -> Iterator[File]:

@@ -1,7 +1,7 @@
 """The Kafka clients that lock files, SBOMs and images name, each with its verdict for an upgrade.
 
-    client-telemetry scan PATH… --to 4.3.1 [--from 3.9.1] [--owners FILE] [--format text|json|sarif|markdown]
-        [--fail-on breaks]
+    client-telemetry scan PATH… --to 4.3.1 [--from 3.9.1] [--exclude GLOB] [--owners FILE]
+        [--format text|json|sarif|markdown] [--fail-on breaks]
 
 Reads files and folders; needs no broker, no data and no network. Exit code 0: go. 3: no-go, a client has one of the
 verdicts of --fail-on. 4: cannot tell, a client has insufficient evidence, a file could not be read, or no client was
@@ -47,6 +47,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="exact release that the brokers run; default: the last one before the target's major version",
     )
     parser.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="paths below PATH to leave out, such as tests or '*/examples/*'; may be given several times",
+    )
+    parser.add_argument(
         "--owners",
         type=Path,
         metavar="FILE",
@@ -67,7 +74,7 @@ def _scan(program: str, args: argparse.Namespace) -> int:
         target = releases.exact(named(args.target))
         source, target = releases.upgrade(named(args.source or _before_major(target)), target)
         rules = _owner_rules(args.owners) if args.owners else ()
-        result = scan(args.paths, source, target, rules)
+        result = scan(args.paths, source, target, rules, args.exclude)
     except (releases.UnusableRelease, UnusableTarget, BadOwnerRule) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2

@@ -120,6 +120,14 @@ def test_a_lock_file_says_more_than_the_manifest_beside_it(tmp_path, capsys):
     assert code == 0 and "safe                  kafkajs 2.2.4" in printed
 
 
+def test_what_is_excluded_is_not_read(tmp_path, capsys):
+    for folder, text in (("app", SAFE), ("tests/data", BREAKS), ("a/examples/b", BREAKS)):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "go.mod").write_text(text)
+    assert run(capsys, tmp_path, "--to", "4.3.1")[0] == 3
+    assert run(capsys, tmp_path, "--to", "4.3.1", "--exclude", "tests", "--exclude", "*/examples/*")[0] == 0
+
+
 def test_names_with_scripts_and_control_characters_stay_text(tmp_path, capsys):
     purl = "pkg:npm/kafkajs@2.2.4"
     component = {
