@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from client_telemetry.knowledge.vocabulary import PRECEDENCE
+
 
 class NotAReport(ValueError):
     """A document is not the report.json of an upgrade report."""
@@ -116,6 +118,8 @@ def _application(application: Mapping[str, Any], clients: Iterable[Mapping[str, 
 
 def _client(row: Mapping[str, Any]) -> Client:
     verdict = str(row["verdict"])
+    if verdict not in PRECEDENCE:
+        raise ValueError(verdict)
     deciding = {str(found["rule_id"]) for found in row["findings"] if found["verdict"] == verdict}
     return Client(
         principal=row["principal"],

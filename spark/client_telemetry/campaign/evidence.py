@@ -12,7 +12,7 @@ from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE
 @dataclass(frozen=True)
 class Evidence:
     """`state`: open, new, regressed, quiet, fixed, or "" (never affected). `since`: the day on which it became affected, last.
-    `affected`: its clients that were affected when it was last seen so. `report_id`: the report that `state` is from.
+    `affected`: its clients that were affected when it was last seen so, those that fail the gate before those that lack evidence. `report_id`: the report that `state` is from.
     """
 
     state: str = ""
@@ -40,7 +40,12 @@ def seen(
     before: Evidence, application: Application, answer: Answer, fail_on: Collection[str], *, is_first: bool
 ) -> Evidence:
     """After a report in which the application is. `is_first`: it is the cluster's first report."""
-    affected = tuple(client for client in application.clients if stops(client, fail_on))
+    affected = tuple(
+        sorted(
+            (client for client in application.clients if stops(client, fail_on)),
+            key=lambda client: client.verdict not in fail_on,
+        )
+    )
     if affected and not _all_replaced(affected, application, answer, fail_on):
         return _affected(before, affected, answer, is_first=is_first)
     if affected and not before.is_affected:

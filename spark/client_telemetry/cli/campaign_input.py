@@ -3,6 +3,7 @@
 import argparse
 import datetime as dt
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from client_telemetry.campaign.plan_file import named, read_campaigns
 from client_telemetry.knowledge import releases
 
 REPORT_VERSION: Final = 3
+_NAMED: Final = 3
 
 
 class Input(NamedTuple):
@@ -30,6 +32,9 @@ def read_input(args: argparse.Namespace, name: str) -> Input:
     """Raises BadCampaign or NotAReport, with the file in the message, and OSError."""
     campaign = named(campaigns(args.campaigns), name)
     answers = list(reports(args.reports, campaign))
+    if not answers and (others := _others(args.reports)):
+        about = f"{', '.join(campaign.clusters)} to {campaign.to_release}"
+        print(f"no report in {args.reports} is about {about}; there are {others}", file=sys.stderr)
     facts = Knowledge(knowledge.version(), releases.newest_day())
     return Input(campaign, answers, facts, args.day or dt.datetime.now(dt.UTC).date())
 
@@ -53,12 +58,26 @@ def reports(folder: Path, campaign: Campaign) -> Iterator[Answer]:
     """
     if not folder.is_dir():
         raise NotAReport(f"{folder} is not a folder of published reports: name it by --reports")
-    files = [file for file in sorted(folder.rglob("report.json")) if _is_inside(file, folder)]
-    published = [file for file in files if "upgrade_impact" in file.parts]
-    for file in published or files:
+    for file in _files(folder):
         answer = _report(file, campaign)
         if answer is not None and answer.cluster in campaign.clusters:
             yield answer
+
+
+def _files(folder: Path) -> list[Path]:
+    files = [file for file in sorted(folder.rglob("report.json")) if _is_inside(file, folder)]
+    return [file for file in files if "upgrade_impact" in file.parts] or files
+
+
+def _others(folder: Path) -> str:
+    """Which clusters (by their folders) and releases the reports are about; empty if that is not known."""
+    found = {
+        f"{file.parent.parent.name} to {release}"
+        for file in _files(folder)
+        if (release := _summarized_release(file.with_name("summary.json")))
+    }
+    shown = sorted(found)[:_NAMED]
+    return ", ".join(shown) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
 
 
 def _is_inside(file: Path, folder: Path) -> bool:
@@ -68,7 +87,7 @@ def _is_inside(file: Path, folder: Path) -> bool:
 
 
 def _report(file: Path, campaign: Campaign) -> Answer | None:
-    if _other_release(file.with_name("summary.json"), campaign.to_release):
+    if _summarized_release(file.with_name("summary.json")) not in (None, campaign.to_release):
         return None
     try:
         document = json.loads(file.read_text(encoding="utf-8-sig"))
@@ -81,10 +100,10 @@ def _report(file: Path, campaign: Campaign) -> Answer | None:
     return answer if answer.to_release == campaign.to_release else None
 
 
-def _other_release(summary: Path, to_release: str) -> bool:
-    """Whether the small file beside a report says that it is about another release."""
+def _summarized_release(summary: Path) -> str | None:
+    """The target release in the small file beside a report; None: not known."""
     try:
         found = json.loads(summary.read_text(encoding="utf-8"))["to_release"]
     except (OSError, ValueError, LookupError, TypeError):
-        return False
-    return isinstance(found, str) and found != to_release
+        return None
+    return found if isinstance(found, str) else None

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 from client_telemetry.campaign.gate import Knowledge, decide
-from client_telemetry.campaign.plan import Statement, Target
+from client_telemetry.campaign.plan import Statement, Target, Thresholds
 from client_telemetry.campaign.states import history
 
 from tests.client_telemetry.campaign.made_answers import answer, application, client, day, plan
@@ -83,3 +83,20 @@ def test_a_waiver_counts_until_its_day_and_is_said():
 def test_a_report_of_the_future_does_not_count():
     assert gate(of("breaks", 0), of("safe", 5), today=1).code == 3
     assert KNOWLEDGE.until < dt.date(2026, 11, 1)
+
+
+def test_a_client_that_fails_the_gate_decides_before_one_that_lacks_evidence():
+    degrades = plan(gate=Thresholds(fail_on=("degrades",)))
+    both = application("orders", client("insufficient_evidence", 0, "a"), client("degrades", 0, "b"))
+    assert gate(answer(0, both), campaign=degrades).code == 3
+    owners = [
+        application("orders", client("insufficient_evidence", 0, "a"), owner="one"),
+        application("orders", client("breaks", 0, "b"), owner="two"),
+    ]
+    assert gate(answer(0, *owners)).code == 3
+
+
+def test_statements_about_nothing_are_said():
+    typo = plan(Statement("acknowledge", Target(application="ordrs"), "ann", day(0)))
+    kinds = {reason.kind: reason for reason in gate(of("breaks"), campaign=typo).reasons}
+    assert kinds["unmatched_statements"].applications == ("ordrs",)

@@ -123,6 +123,19 @@ def test_reports_of_other_releases_versions_and_places_are_left_out(place, tmp_p
     assert gate.main(["--campaign=next", *place]) == 3
 
 
+def test_other_reports_are_named_where_there_is_none_of_the_campaign(place, tmp_path, capsys):
+    (tmp_path / "published/upgrade_impact/orders/r1/summary.json").write_text('{"to_release": "3.9.1"}')
+    assert gate.main(["--campaign=next", *place]) == 4
+    assert f"is about fleet to {QUESTION['to_release']}; there are orders to 3.9.1" in capsys.readouterr().err
+
+
+def test_a_verdict_that_is_not_known_is_not_good(place, tmp_path, capsys):
+    report = tmp_path / "published/upgrade_impact/orders/r1/report.json"
+    report.write_text(report.read_text().replace('"verdict": "breaks"', '"verdict": "explodes"'))
+    assert gate.main(["--campaign=next", *place]) == 2
+    assert "not the report.json of an upgrade report" in capsys.readouterr().err
+
+
 def test_missing_files_and_options_are_one_line(tmp_path, capsys):
     missing = f"--campaigns={tmp_path / 'none.yaml'}"
     assert gate.main(["--campaign=next", missing]) == 2
