@@ -32,8 +32,10 @@ from client_telemetry.compatibility.listener_mechanisms import (
     check_listeners,
     listener_mechanisms,
 )
+from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments, day
 from client_telemetry.console.elapsed import elapsed_said
+from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
@@ -145,7 +147,7 @@ def _repeated(args: argparse.Namespace) -> list[str]:
 
 def _report(args: argparse.Namespace) -> int:
     try:
-        target = exact(args.to_release)
+        target = exact(named(args.to_release))
         logs = find_logs(args.logs)
         _say(
             f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB: finding the brokers that wrote them"
@@ -166,6 +168,7 @@ def _report(args: argparse.Namespace) -> int:
         OutputIsThere,
         TwoClusters,
         UnusableRelease,
+        UnusableTarget,
     ) as error:
         return _refuse(str(error))
     except UnclearRelease as error:
@@ -184,7 +187,6 @@ def _report(args: argparse.Namespace) -> int:
         surveyed_days(log_survey),
         cluster_id,
         release,
-        target,
         log_survey.is_deprecated_only,
     )
     (args.out / UNFINISHED).unlink()
@@ -289,7 +291,6 @@ def _run_stages(
     days: Sequence[str],
     cluster_id: str,
     release: str,
-    target: str,
     deprecated_only: bool,
 ) -> Path:
     lake, results = f"--lake={args.out / 'lake'}", args.out / "results"
@@ -321,7 +322,7 @@ def _run_stages(
         "impact": lambda: [
             report,
             f"--from={release}",
-            f"--to={target}",
+            f"--to={args.to_release}",
             f"--window={len(days)}",
             *own,
             *_options(args, "scram_users", "mechanisms"),
@@ -393,7 +394,11 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = Arguments("report", __doc__)
     parser.add_argument("logs", nargs="+", metavar="[ID=]LOG", help="files, folders or patterns")
     parser.add_argument(
-        "--to", dest="to_release", required=True, metavar="V", help="exact release to upgrade to"
+        "--to",
+        dest="to_release",
+        required=True,
+        metavar="V",
+        help="exact release to upgrade to, or a file of `client-telemetry probe`",
     )
     parser.add_argument(
         "--from",

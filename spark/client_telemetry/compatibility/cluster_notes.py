@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import broker_settings
 from client_telemetry.compatibility.broker_settings import BrokerSetup, UnreadableSetting
-from client_telemetry.knowledge import DamagedKnowledge, releases, rows
+from client_telemetry.knowledge import DamagedKnowledge, measured_targets, releases, rows
 from client_telemetry.knowledge.vocabulary import CONDITION_UNKNOWN, NO, YES
 
 FILE = "cluster_notes.csv"
@@ -135,9 +135,11 @@ def for_upgrade(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
     """The notes for a pair of exact releases, most urgent first; for an older target those of a rollback.
 
     A note belongs to an upgrade if it holds on the target but not on the source. False alarms are about metrics of the
-    brokers as they run now, so they hold on the source.
+    brokers as they run now, so they hold on the source. None is known of a measured target.
     """
     source, target = releases.upgrade(from_release, to_release)
+    if measured_targets.is_measured(source, target):
+        return ()
     if releases.is_rollback(source, target):
         return for_rollback(target, source)
     return _most_urgent_first(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import cluster_notes
 from client_telemetry.compatibility.cluster_notes import ClusterNote
-from client_telemetry.knowledge import releases
+from client_telemetry.knowledge import measured_targets, releases
 
 MOST = 6
 
@@ -45,12 +45,16 @@ def notes_to_skip(release: str) -> tuple[ClusterNote, ...]:
     return tuple(
         note
         for note in cluster_notes.known()
-        if note.weight == "skip_release" and note.holds_on(releases.exact(release))
+        if note.weight == "skip_release"
+        and not measured_targets.is_measured(release)
+        and note.holds_on(releases.exact(release))
     )
 
 
 def _candidates(from_release: str, to_release: str, every_patch: bool = False) -> list[str]:
     source, target = releases.upgrade(from_release, to_release)
+    if measured_targets.is_measured(source, target):
+        return []
     back = releases.is_rollback(source, target)
     last_patch = {releases.line(release): release for release in releases.known()}
     return [

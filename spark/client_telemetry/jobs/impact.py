@@ -17,7 +17,9 @@ from client_telemetry.compatibility.listener_mechanisms import (
     check_listeners,
     listener_mechanisms,
 )
+from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import day
+from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.impact.client_evidence import Evidence, time_of
@@ -93,8 +95,9 @@ def impact(stage: Stage) -> Outcome:
         row for d in days for row in lake.rows(BROKERS, snapshots[BROKERS.name], cluster_id=cluster, dt=d)
     ]
     try:
-        upgrade_question = question(cluster, args.from_release, args.to_release, days, brokers)
-    except NoSuchQuestion as error:
+        target = named(args.to_release)
+        upgrade_question = question(cluster, args.from_release, target, days, brokers)
+    except (NoSuchQuestion, UnusableTarget) as error:
         raise BadArguments(str(error)) from error
 
     connections, profiled = (
@@ -240,7 +243,12 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument(
         "--from", dest="from_release", help="release of the brokers; default: what they report"
     )
-    arguments.add_argument("--to", dest="to_release", required=True, help="exact release to upgrade to")
+    arguments.add_argument(
+        "--to",
+        dest="to_release",
+        required=True,
+        help="exact release to upgrade to, or a file of `client-telemetry probe`",
+    )
     arguments.add_argument(
         "--day", type=day, help="last day of evidence, UTC; default: the last processed one"
     )

@@ -80,6 +80,8 @@ class InUse:
     package: Package | None = None
     """None: the files that ship."""
     own: OwnKnowledge | None = None
+    targets: tuple[object, ...] = ()
+    """Measured targets (measured_targets.py)."""
 
 
 MANIFEST = "manifest.json"

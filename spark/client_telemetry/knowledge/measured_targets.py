@@ -1,13 +1,15 @@
 """Brokers that `client-telemetry probe` has measured, as targets: what they accept is known, and their bugs are not.
 
 A measured target has a name of its own (`measured-1f2e3d4c`, after the digest of its file), which stands wherever the name of a
-release may. `use` makes it known to this process.
+release may. `use` makes it known to this process, and the knowledge in use takes it to workers.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from client_telemetry import knowledge
 from client_telemetry.formats import target_file
 from client_telemetry.formats.target_file import UnusableTarget, parse_ranges
 
@@ -20,6 +22,9 @@ Range = tuple[int, int]
 
 class MeasuredTarget(NamedTuple):
     name: str
+    measured_at: str
+    """ISO 8601, UTC."""
+    bootstrap: str
     answers_like: tuple[str, ...]
     """Releases of Apache Kafka that advertise the same, oldest first; empty for a broker that none explains. Known issues of
     these releases count, as it may be a build of any of them.
@@ -33,16 +38,37 @@ class MeasuredTarget(NamedTuple):
     """Keys of APIs of which `served` has versions that were only seen advertised."""
 
 
-_known: dict[str, MeasuredTarget] = {}
-
-
 def use(target: MeasuredTarget) -> None:
-    _known[target.name] = target
+    """Make it known, beside the releases."""
+    in_use = knowledge.in_use()
+    if target not in in_use.targets:
+        knowledge.use(replace(in_use, targets=(*in_use.targets, target)))
 
 
 def by_name(name: str) -> MeasuredTarget | None:
     """None for a release of Apache Kafka."""
-    return _known.get(name) if name.startswith(_PREFIX) else None
+    for target in knowledge.in_use().targets if name.startswith(_PREFIX) else ():
+        if isinstance(target, MeasuredTarget) and target.name == name:
+            return target
+    return None
+
+
+def is_measured(*names: str) -> bool:
+    """Whether any of them is a measured target."""
+    return any(by_name(name) for name in names)
+
+
+def in_words(target: MeasuredTarget) -> str:
+    """Two sentences: that its brokers are others than those of today, and what is not known of them."""
+    like = (
+        f", which advertise what Apache Kafka {' or '.join(target.answers_like)} does"
+        if target.answers_like
+        else ""
+    )
+    return (
+        f"{target.name} are the brokers at {target.bootstrap}{like}, as measured at {target.measured_at}: moving to them is no "
+        f"rolling upgrade. {NOT_KNOWN[0].upper()}{NOT_KNOWN[1:]}."
+    )
 
 
 def is_file(text: str) -> bool:
@@ -79,6 +105,8 @@ def _target(content: Mapping[str, Any]) -> MeasuredTarget:
             not_asked.append(key)
     return MeasuredTarget(
         _PREFIX + content["sha256"][:8],
+        str(content["measured_at"]),
+        str(content["bootstrap"]),
         tuple(content["answers_like"]),
         served,
         advertised,

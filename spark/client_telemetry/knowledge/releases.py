@@ -129,14 +129,16 @@ def is_rollback(from_release: str, to_release: str) -> bool:
 @cache
 def not_one_rolling_upgrade(from_release: str, to_release: str) -> str:
     """Two sentences: that brokers cannot be upgraded from one to the other in one rolling upgrade, and what comes
-    first. Empty if they can.
+    first; of a measured target, where it was measured and what is not known of it. Empty if they can.
 
     4.0 has no ZooKeeper and requires KRaft on 3.3 or later, the first release where KRaft is production-ready.
     ZooKeeper clusters migrate on 3.9 (KIP-866; Kafka docs, "Upgrading Servers to 4.0.2 from any version 3.3.x through
     3.9.x"). KRaft exists since 2.8, as a preview.
     """
-    measured = measured_targets.by_name(from_release) or measured_targets.by_name(to_release)
-    if measured or parse(from_release) >= (3, 3) or parse(to_release) < (4, 0):
+    measured = measured_targets.by_name(to_release) or measured_targets.by_name(from_release)
+    if measured:
+        return measured_targets.in_words(measured)
+    if parse(from_release) >= (3, 3) or parse(to_release) < (4, 0):
         return ""
     metadata = (
         f"ZooKeeper, which {to_release} does not have"

@@ -43,9 +43,29 @@ def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
     assert "Connections to broker 1 were observed from 2026-11-21 06:32 to 06:37." in document["evidence"]
 
 
+def test_a_report_for_a_measured_target_claims_nothing_that_was_not_measured(spark, tmp_path, capsys):
+    target = Path(__file__).parents[2] / "data/probe/apache-4.0.1.json"
+    assert report.main([f"--to={target}", "--from=2.7.2", f"--out={tmp_path / 'out'}", str(TEXT)]) == 0
+    page = Path(capsys.readouterr().out.rpartition("Report: ")[2].strip())
+    with (page.parent / "clients.csv").open(newline="", encoding="utf-8") as rows:
+        verdicts = {row["client_id"]: row["verdict"] for row in csv.DictReader(rows)}
+    assert verdicts["sarama"] == "breaks"
+    document = json.loads((page.parent / "report.json").read_text())
+    assert document["question"]["to_release"].startswith("measured-")
+    assert document["sentence"].endswith(
+        "which advertise what Apache Kafka 4.0.1 or 4.0.2 does, as measured at 2026-11-28T09:01:30Z: moving to them is no rolling "
+        "upgrade. Only which requests these brokers answer was measured: their own bugs and settings are not known."
+    )
+    absent = ("mixed_window", "way_back", "cluster_notes", "blockers", "skipped_releases", "way_back_notes")
+    assert [name for name in absent if document[name]] == []
+    assert document["two_steps"] in document["sentence"]
+    assert {step["step"] for client in document["clients"] for step in client["steps"]} == set()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--to=missing.json", str(TEXT)], "missing.json: No such file or directory"),
         (["--to=4.0", str(TEXT)], "4.0 is not an exact release: use one of 4.0.0"),
         (
             ["--to=4.0.1", str(TEXT)],

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from client_telemetry.knowledge import releases
+from client_telemetry.knowledge import measured_targets, releases
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import Application, Outlook
 
@@ -23,8 +23,11 @@ BRIDGE = (3, 9)
 
 def two_steps(from_release: str, to_release: str) -> str | None:
     """What replaces the mixed window and the rollback where brokers cannot be upgraded one after the other; None where they can."""
-    if not releases.not_one_rolling_upgrade(from_release, to_release):
+    reason = releases.not_one_rolling_upgrade(from_release, to_release)
+    if not reason:
         return None
+    if measured_targets.is_measured(from_release, to_release):
+        return reason
     bridge = [each for each in releases.known() if releases.parse(each)[:2] == BRIDGE][-1]
     return (
         f"The change takes two upgrades: from {from_release} to {bridge}, where the cluster migrates to KRaft, then to "

@@ -81,7 +81,7 @@ def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
             ]
         )
     if report.two_steps:
-        return [*lines, "", "## Two upgrades, not one", "", prose(report.two_steps), ""]
+        return [*lines, "", "## Not one rolling upgrade", "", prose(report.two_steps), ""]
     lines += [
         "",
         f"## {wording.during_the_change(report.is_rollback)}",
