@@ -10,7 +10,14 @@ Evidence is combined per API, never per client (request_findings), known issues 
   the source serves. So do several programs that nothing tells apart: what one of them does may not have been seen.
 """
 
-from client_telemetry.compatibility import explanations, fixes, inference, issue_findings, request_findings
+from client_telemetry.compatibility import (
+    explanations,
+    fixes,
+    inference,
+    issue_findings,
+    measured_logins,
+    request_findings,
+)
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding
 from client_telemetry.knowledge import apis
@@ -29,6 +36,7 @@ from client_telemetry.knowledge.vocabulary import (
 def conclude(case: Case) -> ClientVerdict:
     """The verdict for the target and the feature levels of the case."""
     findings = _without_repetitions(request_findings.of(case), issue_findings.of(case))
+    findings += measured_logins.of(case)
     findings.sort(key=_strongest_first)
     verdict = min(
         (finding.verdict for finding in findings if finding.decides), key=PRECEDENCE.index, default=SAFE

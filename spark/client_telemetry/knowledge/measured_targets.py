@@ -32,6 +32,8 @@ class MeasuredTarget(NamedTuple):
     served: Mapping[int, Range]
     """API key -> versions that every broker answers. Those that could not be asked (`not_asked`) count as they are advertised."""
     advertised: Mapping[int, Range]
+    mechanisms: tuple[str, ...]
+    """SASL mechanisms that the measured listener enables; empty if it has no logins."""
     features: Mapping[str, tuple[int, int, int]]
     """Feature -> lowest and highest supported level, finalized level."""
     not_asked: tuple[int, ...]
@@ -110,6 +112,7 @@ def _target(content: Mapping[str, Any]) -> MeasuredTarget:
         tuple(content["answers_like"]),
         served,
         advertised,
+        tuple(content["mechanisms"]),
         {name: _levels(levels) for name, levels in content["features"].items()},
         tuple(not_asked),
     )

@@ -81,10 +81,34 @@ def test_a_target_that_no_release_explains_is_newer_than_all():
     assert not releases.is_rollback(releases.known()[-1], target.name)
 
 
-def edited(tmp_path: Path, name: str, value: dict[str, str]) -> Path:
-    """The measured file with another answer, as if it had been measured so."""
-    content = target_file.read(APACHE)
-    content["answers"][0][name] = value
+@pytest.mark.parametrize(
+    ("mechanism", "verdict"),
+    [
+        ("SCRAM-SHA-256", "safe"),
+        ("PLAIN", "insufficient_evidence"),
+        ("", "safe"),
+    ],
+)
+def test_a_mechanism_that_the_measured_listener_lacks_keeps_a_client_from_being_safe(
+    judge, tmp_path, mechanism, verdict
+):
+    file, clients = edited(tmp_path, mechanisms=["SCRAM-SHA-256"]), tmp_path / "clients.csv"
+    clients.write_text(
+        "client,client_software_name,client_software_version,api_uses,sasl_mechanism\n"
+        f"orders,apache-kafka-java,3.6.2,Produce:9 Metadata:12,{mechanism}\n"
+    )
+    (row,) = judge("3.9.1", file, clients).values()
+    assert row["verdict"] == verdict
+    assert ("breaks if it is to use the listener that was measured" in row["condition"]) == (
+        mechanism == "PLAIN"
+    )
+
+
+def edited(tmp_path: Path, name: str = "", value: dict[str, str] | None = None, **fields: object) -> Path:
+    """The measured file with another answer or other fields, as if it had been measured so."""
+    content = target_file.read(APACHE) | fields
+    if name:
+        content["answers"][0][name] = value
     file = tmp_path / "target.json"
     file.write_text(target_file.text({key: each for key, each in content.items() if key != "sha256"}))
     return file

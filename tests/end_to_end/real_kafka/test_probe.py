@@ -149,12 +149,15 @@ def record_values(records: bytes, count: int) -> Iterator[bytes]:
 
 def test_what_is_answered_is_what_the_knowledge_base_says(probed, release):
     (answers,) = probed["answers"]
+    known = served.with_levels(
+        release, {name: levels["finalized"] for name, levels in probed["features"].items()}
+    )
     unexplained = []
     for name, entry in answers.items():
         key = int(name.partition(" ")[0])
         if apis.by_key()[key].used_by == "broker":
             continue
-        api = served.by(release).get(key)
+        api = known.get(key)
         asked = [
             version
             for outcome in ("answered", "refused", "closed", "silent", "garbled")
@@ -164,7 +167,8 @@ def test_what_is_answered_is_what_the_knowledge_base_says(probed, release):
         if sorted(parse_ranges(entry.get("answered", ""))) != sorted(expected):
             unexplained.append((name, entry, api))
     # What is a preview there is refused; PushTelemetry is answered by a broker without a telemetry plugin, which does not advertise it.
-    explained = {*known_issues.refused_by(release), 72}
+    # AlterShareGroupOffsets and DeleteShareGroupOffsets wait for share.version, too, which the knowledge base does not say.
+    explained = {*known_issues.refused_by(release), 72, 91, 92}
     assert [each for each in unexplained if int(each[0].partition(" ")[0]) not in explained] == []
 
 
