@@ -18,7 +18,7 @@ from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import age, releases
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge_package import brokers, package_files, signatures, store
-from client_telemetry.knowledge_package.artefacts import Registries
+from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.brokers import Step
 from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     args = parser.parse_args(arguments)
     key = signatures.signing_key(args.key)
     store.activate()
-    steps = [] if args.offline else _steps(Registries(args.cache or _cache()), args.recheck)
+    steps = [] if args.offline else _steps(MavenRepository(args.cache or _cache()), args.recheck)
     own_knowledge.check()
     texts = knowledge.texts()
     manifest = package_files.manifest_of(texts, args.built_at or dt.datetime.now(dt.UTC), _sources(steps))
@@ -69,17 +69,17 @@ def _time(text: str) -> dt.datetime:
         ) from None
 
 
-def _steps(registries: Registries, recheck: bool) -> list[Step]:
+def _steps(repository: MavenRepository, recheck: bool) -> list[Step]:
     steps = []
     with Progress("asking for the releases of Kafka") as progress:
         known = releases.known()
-        for step in brokers.add_all(registries):
+        for step in brokers.add_all(repository):
             progress(f"read {step.release}")
             print(f"{step.release}: {step.said}" if step.is_done else f"{step.release}: not added")
             steps.append(step)
         if recheck:
             steps += [
-                brokers.compare(registries, each) for each in progress.counted("comparing releases", known)
+                brokers.compare(repository, each) for each in progress.counted("comparing releases", known)
             ]
             print(f"{sum(step.is_done for step in steps)} of {len(steps)} releases equal their jars")
     return steps

@@ -166,8 +166,9 @@ def rewritten(of_jar: Release, levels: Mapping[str, Levels] | None = None) -> di
     } | _extended_ranges(of_jar)
     if of_jar.release in releases.known():
         return texts
-    if levels and not features.are_known(of_jar.release):
-        texts[features.FILE] = _with_levels(of_jar.release, levels, texts.get(features.FILE))
+    before = _patch_before(of_jar.release)
+    if levels and not (features.FILE in texts and before and features.supported()[before] == levels):
+        texts[features.FILE] = _with_levels(of_jar.release, levels)
     return texts | {releases.UNREVIEWED_FILE: _unreviewed(of_jar, features.FILE in texts, unknown)}
 
 
@@ -176,10 +177,10 @@ def unknown_apis(of_jar: Release) -> list[Row]:
     return [row for row in of_jar.rows if row.api_key not in apis.by_key()]
 
 
-def _with_levels(release: str, levels: Mapping[str, Levels], text: str | None) -> str:
+def _with_levels(release: str, levels: Mapping[str, Levels]) -> str:
+    """broker_features.csv with rows of its own for a release that is new."""
     source = f"org.apache.kafka:kafka-server-common:{release}"
-    header, rows = _table(text or knowledge.texts()[features.FILE])
-    rows = [row for row in rows if row[:2] != [release, release]]
+    header, rows = _table(knowledge.texts()[features.FILE])
     added = [[release, release, name, *map(str, each), source] for name, each in levels.items()]
     return csv_text(header, [*rows, *added])
 

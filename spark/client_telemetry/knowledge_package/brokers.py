@@ -9,7 +9,7 @@ from client_telemetry.knowledge.broker_release import UnusableJar
 from client_telemetry.knowledge.features import Levels
 from client_telemetry.knowledge.package import Package
 from client_telemetry.knowledge_package import feature_levels
-from client_telemetry.knowledge_package.artefacts import Registries
+from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.feature_levels import UnusableServerJar
 from client_telemetry.knowledge_package.fetching import NotFetched
 
@@ -30,11 +30,11 @@ def missing(published: list[str]) -> list[str]:
     return [each for each in published if each not in releases.known() and releases.parse(each) >= oldest]
 
 
-def add(registries: Registries, release: str) -> Step:
+def add(repository: MavenRepository, release: str) -> Step:
     """Add a release to the package in use of this process. A jar that cannot be fetched or read leaves it as it is."""
     try:
-        of_jar = broker_release.read_jar(registries.kafka_jar("kafka-clients", release))
-        levels, why = _levels(registries, release)
+        of_jar = broker_release.read_jar(repository.kafka_jar("kafka-clients", release))
+        levels, why = _levels(repository, release)
         texts = broker_release.rewritten(of_jar, levels)
     except (NotFetched, UnusableJar, releases.UnusableRelease) as error:
         return Step(release, str(error), False)
@@ -43,12 +43,12 @@ def add(registries: Registries, release: str) -> Step:
     return Step(release, "; ".join(filter(None, (f"{len(of_jar.rows)} APIs", lacks, why))), True)
 
 
-def compare(registries: Registries, release: str) -> Step:
+def compare(repository: MavenRepository, release: str) -> Step:
     """Whether the rows of a known release equal its jars. Not done if they differ."""
     try:
-        of_jar = broker_release.read_jar(registries.kafka_jar("kafka-clients", release))
+        of_jar = broker_release.read_jar(repository.kafka_jar("kafka-clients", release))
         found = broker_release.differences(of_jar)
-        levels, _ = _levels(registries, release)
+        levels, _ = _levels(repository, release)
         if levels and features.supported().get(release) != levels:
             found += [
                 f"{release}: feature levels {features.supported().get(release)} here, {levels} in the jar"
@@ -58,12 +58,12 @@ def compare(registries: Registries, release: str) -> Step:
     return Step(release, "; ".join(found) or f"{len(of_jar.rows)} APIs, as here", not found)
 
 
-def _levels(registries: Registries, release: str) -> tuple[Mapping[str, Levels] | None, str]:
+def _levels(repository: MavenRepository, release: str) -> tuple[Mapping[str, Levels] | None, str]:
     """The feature levels, and why there are none."""
     if releases.parse(release) < FEATURES_SINCE:
         return None, ""
     try:
-        return feature_levels.read(registries.kafka_jar("kafka-server-common", release)), ""
+        return feature_levels.read(repository.kafka_jar("kafka-server-common", release)), ""
     except (NotFetched, UnusableServerJar) as error:
         return None, str(error)
 
@@ -74,12 +74,12 @@ def base() -> Package:
     return package or Package.of_texts("shipped", knowledge.shipped_built_at(), knowledge.shipped_texts())
 
 
-def add_all(registries: Registries) -> Iterator[Step]:
+def add_all(repository: MavenRepository) -> Iterator[Step]:
     """Add every release that is published and not known, oldest first."""
     try:
-        published = registries.kafka_releases()
+        published = repository.kafka_releases()
     except NotFetched as error:
         yield Step("", str(error), False)
         return
     for release in missing(published):
-        yield add(registries, release)
+        yield add(repository, release)

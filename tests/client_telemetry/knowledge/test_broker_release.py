@@ -231,7 +231,12 @@ def test_a_patch_release_that_was_removed_comes_back_as_it_was(release, _shipped
     copy = without(release)
     knowledge.use_package(copy)
     assert release not in releases.known()
-    knowledge.use_package(copy.extended(release, broker_release.rewritten(of_jar)))
+    if levels:
+        other = {name: each._replace(max=each.max + 1) for name, each in levels.items()}
+        knowledge.use_package(copy.extended(release, broker_release.rewritten(of_jar, other)))
+        assert features.supported()[release] == other, "another jar shows them"
+        knowledge.use_package(copy)
+    knowledge.use_package(copy.extended(release, broker_release.rewritten(of_jar, levels)))
     assert release in releases.known() and features.supported().get(release) == levels
     assert features.are_known(release)
     for file in FEATURE_FILES:
