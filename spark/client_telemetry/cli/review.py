@@ -101,6 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "made now, from the requests before the first broker changed",
         metrics=metric_review(log_review, common, comparisons, curves, lambda clients: tracks),
         knowledge_version=knowledge.version(),
+        knowledge_built_at=knowledge.built_at(),
         code_version=version("client-telemetry"),
     )
     folder = publish(report, args.publish)

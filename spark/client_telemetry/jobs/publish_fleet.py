@@ -142,6 +142,7 @@ def _publish_day(
         cluster_name=args.cluster_name,
         snapshots={table.name: snapshots[table.name] for table in READ},
         knowledge_version=knowledge.version(),
+        knowledge_built_at=knowledge.built_at(),
         code_version=version("client-telemetry"),
         created_at=dt.datetime.now(dt.UTC),
     )

@@ -185,6 +185,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
             metrics=metrics,
             all_rules=rule_records.totals([*_rules_of_others(lake, cluster, review_id), *review.rules]),
             knowledge_version=knowledge.version(),
+            knowledge_built_at=knowledge.built_at(),
             code_version=version("client-telemetry"),
         )
         texts: dict[str, str | Iterable[str]] = {**pages(report)}

@@ -27,6 +27,11 @@ def warning(built_at: dt.datetime | None, at: dt.datetime) -> str:
     )
 
 
+def paragraph(version: str, built_at: dt.datetime | None, at: dt.datetime) -> str:
+    """The sentence and the warning, each with its full stop."""
+    return " ".join(f"{each}." for each in (sentence(version, built_at, at), warning(built_at, at)) if each)
+
+
 def in_use() -> str:
     """The sentence about the knowledge base of this process."""
     return sentence(knowledge.version(), knowledge.built_at(), dt.datetime.now(dt.UTC))

@@ -69,6 +69,7 @@ def build_fleet_day(
     cluster_name: str | None = None,
     snapshots: Mapping[str, int] | None = None,
     knowledge_version: str = "",
+    knowledge_built_at: datetime | None = None,
     code_version: str = "",
     created_at: datetime,
 ) -> FleetDay:
@@ -121,6 +122,7 @@ def build_fleet_day(
         lost=lost_data(object_rows, hour_rows),
         snapshots=dict(sorted((snapshots or {}).items())),
         knowledge_version=knowledge_version,
+        knowledge_built_at=knowledge_built_at,
         code_version=code_version,
     )
 

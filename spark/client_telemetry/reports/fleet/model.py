@@ -356,5 +356,6 @@ class FleetDay:
     snapshots: dict[str, int]
     knowledge_version: str
     code_version: str
+    knowledge_built_at: datetime | None = None
     curves: FleetCurves | None = None
     """Of the software versions with most clients; None of a day without connections."""

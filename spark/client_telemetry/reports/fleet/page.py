@@ -8,6 +8,7 @@ from functools import cache
 
 from jinja2 import Template
 
+from client_telemetry.knowledge import age
 from client_telemetry.reports import charts
 from client_telemetry.reports.fleet import day_curves, model
 from client_telemetry.reports.fleet.build import COUNTS
@@ -60,6 +61,7 @@ FIGURES = {
 def fleet_page(fleet: FleetDay) -> str:
     return _template().render(
         fleet=fleet,
+        knowledge=age.paragraph(fleet.knowledge_version, fleet.knowledge_built_at, fleet.created_at),
         listed=_listed(fleet.clients),
         owners=sorted({client.owner for client in fleet.clients}, key=lambda owner: (owner is None, owner)),
         widest=max((v.applications for software in fleet.software for v in software.versions), default=1),

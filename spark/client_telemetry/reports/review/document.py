@@ -138,6 +138,7 @@ def document(report: ReviewReport) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "knowledge_version": report.knowledge_version,
+        "knowledge_built_at": report.knowledge_built_at,
         "code_version": report.code_version,
         "review_id": report.review_id,
         "cluster_id": review.cluster_id,

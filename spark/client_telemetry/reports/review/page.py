@@ -7,7 +7,7 @@ from functools import cache
 from jinja2 import Template
 
 from client_telemetry.activity.comparison import RATIO
-from client_telemetry.knowledge import apis, kip511
+from client_telemetry.knowledge import age, apis, kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.curves import number
 from client_telemetry.reports.markup import page_parts, template, text_file
@@ -57,6 +57,7 @@ def review_page(report: ReviewReport) -> str:
         report=without_lists,
         review=without_lists.review,
         sentence=report.sentence,
+        knowledge=age.paragraph(report.knowledge_version, report.knowledge_built_at, report.created_at),
         applications=reports.applications_of(review.clients),
         number_of_clients=len(review.clients),
         clients=review.clients[:ROWS_SHOWN],

@@ -31,6 +31,7 @@ class ReviewReport:
     metrics: MetricReview = NOTHING
     all_rules: tuple[RuleRecord, ...] = ()
     knowledge_version: str = ""
+    knowledge_built_at: datetime | None = None
     code_version: str = ""
 
     @cached_property

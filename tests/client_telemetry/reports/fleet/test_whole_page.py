@@ -2,7 +2,7 @@
 number and coordinate."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from client_telemetry.reports.fleet.build import build_fleet_day
 from client_telemetry.reports.fleet.day_curves import FleetCurves, Grid, GroupDay
@@ -122,6 +122,7 @@ def fleet(day_rows):
         cluster_name="fleet",
         snapshots={"clients": 2, "brokers": 1},
         knowledge_version="0123456789abcdef",
+        knowledge_built_at=datetime(2026, 11, 18, 4, tzinfo=UTC),
         code_version="0.1.0",
         created_at=day_rows.AT,
     )  # fmt: skip
