@@ -61,6 +61,8 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("Pipfile.lock", _alone(python.read_pipfile_lock)),
     ("Pipfile", _alone(python.read_pipfile)),
     ("pyproject.toml", _alone(python.read_pyproject)),
+    ("setup.py", _alone(python.read_setup)),
+    ("setup.cfg", _alone(python.read_setup)),
     ("*requirements*.txt", _alone(python.read_requirements)),
     ("*requirements*.in", _alone(python.read_requirements)),
     ("requirements/*.txt", _alone(python.read_requirements)),

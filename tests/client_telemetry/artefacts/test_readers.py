@@ -160,6 +160,42 @@ def test_xml_with_entities_is_refused():
             ],
         ),
         (
+            "setup.py",
+            'setup(name="aiokafka", keywords=["kafka"], install_requires=[\n  "kafka-python==1.4.6",\n  # "aiokafka==0.1",\n  "confluent-kafka[avro]>=1.0"])\n',
+            [
+                (2, "kafka-python 1.4.6", ""),
+                (4, "confluent-kafka", "version not locked (>=1.0)"),
+            ],
+        ),
+        (
+            "setup.cfg",
+            "[metadata]\nname = aiokafka\n[options]\ninstall_requires =\n    kafka-python==1.4.6\n    aiokafka\n",
+            [(5, "kafka-python 1.4.6", "")],
+        ),
+        (
+            "requirements.txt",
+            "-e git+https://example.com/x#egg=kafka-python\n--index-url https://example.com/kafka-python==1\nkafka-python @ git+https://example.com/fork@v1.0\nkafka-python==2.0.*\n",
+            [
+                (3, "kafka-python", "installed from git+https://example.com/fork@v1.0"),
+                (4, "kafka-python", "version not locked (==2.0.*)"),
+            ],
+        ),
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: '6.0'\npackages:\n\n  /kafkajs@2.2.4(encoding@0.1.13):\n    resolution: {}\n\n  /@platformatic/kafka@1.0.0:\n    dev: false\n",
+            [(4, "kafkajs 2.2.4", ""), (7, "platformatic-kafka 1.0.0", "")],
+        ),
+        (
+            "yarn.lock",
+            '"app@workspace:.":\n  version: 0.0.0-use.local\n\n"queue@npm:kafkajs@^2.0.0":\n  version: 2.2.3\n  resolution: "kafkajs@npm:2.2.3"\n',
+            [(5, "kafkajs 2.2.3", "")],
+        ),
+        (
+            "package-lock.json",
+            '{"packages": {"node_modules/queue": {"name": "kafkajs", "version": "2.2.3"},\n"node_modules/kafkajs": {"link": true}}}',
+            [(1, "kafkajs 2.2.3", "")],
+        ),
+        (
             "poetry.lock",
             '[[package]]\nname = "aiokafka"\nversion = "0.12.0"\n',
             [(2, "aiokafka 0.12.0", "")],

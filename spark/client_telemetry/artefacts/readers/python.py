@@ -16,6 +16,9 @@ from client_telemetry.artefacts.readers.lines import numbered
 
 _TABLE = re.compile(r"^\s*\[\[?([^\]]+)\]\]?")
 _OPTION = re.compile(r"\s+(?:--hash[=\s]|--config-settings?[=\s]|--global-option[=\s]).*")
+_WRITTEN = re.compile(
+    r"""["']([A-Za-z][\w.-]*(?:\[[\w, .-]*\])?\s*[=<>~!]=?[^"']*)["']|^\s+([A-Za-z][\w.-]*(?:\[[\w, .-]*\])?\s*[=<>~!]=[^"'#()]*)$"""
+)
 _CONDA = re.compile(
     r"^\s*-\s+[\"']?(?:[\w.-]+::)?([\w.-]+)\s*(=+|[<>!~]=?)?\s*([\w.*+!-]*)[^\"'#]*[\"']?\s*(?:#.*)?$"
 )
@@ -131,6 +134,16 @@ def read_pipfile(text: str) -> Iterator[Package]:
     content, lines = _toml(text), Lines(text)
     for group in ("packages", "dev-packages"):
         yield from _poetry(mapping(content.get(group)).items(), lines)
+
+
+def read_setup(text: str) -> Iterator[Package]:
+    """setup.py and setup.cfg: requirements with a version, which stand in quotation marks or alone on a line. The script is not
+    run; names alone may be anything (keywords, the project's own name).
+    """
+    for number, line in numbered(re.sub(r"(?m)^\s*#.*$", "", text)):
+        for match in _WRITTEN.finditer(line):
+            if package := _requirement((match[1] or match[2]).strip(), number):
+                yield _declared(package)
 
 
 def read_conda(text: str) -> Iterator[Package]:
