@@ -12,6 +12,8 @@ UNSUPPORTED_MECHANISM: Final = 33
 UNSUPPORTED_VERSION: Final = 35
 _SUPPORTED_FEATURES, _FINALIZED_FEATURES = 0, 2
 _MOST_ENTRIES: Final = 100_000
+_LONGEST_TEXT: Final = 1000
+"""Characters that are kept of a text."""
 
 
 class AdvertisedVersions(NamedTuple):
@@ -74,8 +76,12 @@ class _Bytes:
         return max(0, count)
 
     def text(self, compact: bool = False) -> str | None:
+        """What a terminal would take for a command is replaced: these texts are printed."""
         length = self.uvarint() - 1 if compact else self.int16()
-        return None if length < 0 else self.take(length).decode("utf-8", "replace")
+        if length < 0:
+            return None
+        text = self.take(length).decode("utf-8", "replace")[:_LONGEST_TEXT]
+        return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
 
     def skip_tags(self) -> None:
         for _ in range(self.uvarint()):

@@ -6,7 +6,7 @@ import time
 import tracemalloc
 
 import pytest
-from client_telemetry.probe import command_line, probing
+from client_telemetry.probe import answers, command_line, probing
 from client_telemetry.probe.probing import Limits
 
 from tests.client_telemetry.probe.small_server import serving
@@ -50,6 +50,12 @@ def claims_many_versions(connection: socket.socket) -> None:
     """The list of ApiVersions is as long as the answer says, and ends at once."""
     request = connection.recv(1000)
     connection.sendall(struct.pack(">i", 11) + request[8:12] + b"\0\0" + b"\xff\xff\xff\xff\x07")
+
+
+def test_texts_of_a_broker_are_no_commands_of_a_terminal():
+    name = b"PLAIN\x1b[2J\xe2\x80\xae"
+    payload = struct.pack(">ihih", 1, 33, 1, len(name)) + name
+    assert answers.mechanisms(payload) == ("PLAIN\N{REPLACEMENT CHARACTER}[2J\N{REPLACEMENT CHARACTER}",)
 
 
 @pytest.mark.parametrize(
