@@ -75,7 +75,7 @@ def _newest_libraries(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def check(arguments: Sequence[str]) -> int:
-    return own_knowledge.main(arguments)
+    return own_knowledge.main(arguments, "knowledge check")
 
 
 def diff(arguments: Sequence[str]) -> int:

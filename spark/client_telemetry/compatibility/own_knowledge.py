@@ -139,13 +139,14 @@ def overridden() -> Iterator[str]:
                 yield f"{file} line {line}: overrides the row of {' '.join(filter(None, name))}"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = Arguments("knowledge check", "Check a folder of your own knowledge.")
+def main(argv: Sequence[str] | None = None, subcommand: str = "knowledge-check") -> int:
+    """`subcommand`: what it was called by."""
+    parser = Arguments(subcommand, "Check a folder of your own knowledge.")
     parser.add_argument("folder", metavar="FOLDER", help="folder of CSV files (docs/knowledge-base.md)")
     try:
         own = use_folder(parser.parse_args(argv).folder)
     except ValueError as error:
-        print(f"client-telemetry knowledge check: {error}", file=sys.stderr)
+        print(f"client-telemetry {subcommand}: {error}", file=sys.stderr)
         return 2
     for name, text in sorted(own.texts.items() if own else ()):
         rows = sum(1 for line in text.splitlines()[1:] if line.strip())
