@@ -74,6 +74,7 @@ ELSEWHERE = (
     "probe kafka-1.example.com:9092 --output",
     "replay --lake",
     "compatibility --from 4.4.0 --to 4.5.0",
+    "knowledge check: ",  # a message
     "knowledge update --from",
     "knowledge build --out",
     *LAKES,
