@@ -113,6 +113,7 @@ check-python: install
 	@$(BIN)/ruff check --quiet $(SOURCES)
 	@$(BIN)/ruff format --check --quiet $(SOURCES)
 	@$(BIN)/mypy
+	@$(BIN)/python -m benchmarks.rooms >/dev/null
 
 check-generated: install
 	@$(BIN)/python spark/generated_files.py --check

@@ -214,26 +214,28 @@ def _changes(node: ast.expr | ast.stmt) -> Iterator[ast.expr | ast.stmt]:
             yield _with(node, op=_SWAPPED[type(op)]())
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield operand
-        case ast.Constant(value=bool(value)):
-            yield ast.copy_location(ast.Constant(not value), node)
         case ast.Constant(value=int(value) | float(value)):
-            yield ast.copy_location(ast.Constant(value + 1), node)
-        case ast.Set(elts=elts) | ast.List(elts=elts, ctx=ast.Load()) | ast.Tuple(elts=elts, ctx=ast.Load()):
-            # Pairs that are unpacked would only fail.
-            if len(elts) > 2 or (isinstance(node, ast.Set) and len(elts) > 1):
-                for at in range(len(elts)):
-                    yield _with(node, elts=[*elts[:at], *elts[at + 1 :]])
-        case ast.Dict(keys=keys, values=values):
-            for at in range(len(keys)):
-                yield _with(
-                    node, keys=[*keys[:at], *keys[at + 1 :]], values=[*values[:at], *values[at + 1 :]]
-                )
+            other = not value if isinstance(value, bool) else value + 1
+            yield ast.copy_location(ast.Constant(other), node)
+        case ast.Set() | ast.List(ctx=ast.Load()) | ast.Tuple(ctx=ast.Load()) | ast.Dict():
+            yield from _with_one_less(node)
         case ast.If(test=test) | ast.IfExp(test=test):
             yield _with(node, test=ast.UnaryOp(ast.Not(), test))
         case ast.Return(value=ast.expr() as value) if not _is(value, None):
             yield _with(node, value=ast.Constant(None))
         case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Continue() | ast.Break() | ast.Raise():
             yield ast.copy_location(ast.Pass(), node)
+
+
+def _with_one_less(node: ast.Set | ast.List | ast.Tuple | ast.Dict) -> Iterator[ast.expr]:
+    if isinstance(node, ast.Dict):
+        keys, values = node.keys, node.values
+        for at in range(len(keys)):
+            yield _with(node, keys=[*keys[:at], *keys[at + 1 :]], values=[*values[:at], *values[at + 1 :]])
+    # Pairs that are unpacked would only fail.
+    elif len(node.elts) > 2 or (isinstance(node, ast.Set) and len(node.elts) > 1):
+        for at in range(len(node.elts)):
+            yield _with(node, elts=[*node.elts[:at], *node.elts[at + 1 :]])
 
 
 def _is(node: ast.expr, value: object) -> bool:

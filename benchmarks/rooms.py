@@ -2,13 +2,16 @@
 
     .venv/bin/python -m benchmarks.rooms
 
-prints how many folders and arrows there are (an arrow: some module of one folder imports one of another), then each folder
-with those that it imports. `LEVELS` is the order that a test holds them to: imports go to the same level or down.
+prints each folder with those that it imports, how many arrows there are (an arrow: some module of one folder imports one of
+another) and the longest chain of imports. It fails for an import that goes to a higher level (`LEVELS`), for modules that import
+each other, and for a chain that is too long.
 """
 
 import ast
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "spark/client_telemetry"
@@ -36,6 +39,9 @@ LEVELS = (
     {"cli"},
 )
 """Lowest first."""
+
+LONGEST_CHAIN = 20
+"""Modules. To understand the first, one may have to read all of them: the aim is 16."""
 
 
 def imports() -> Iterator[tuple[str, str]]:
@@ -82,13 +88,65 @@ def upward() -> list[str]:
     )
 
 
-def main() -> None:
+def circles() -> list[list[str]]:
+    """Modules that import each other, directly or through others; each circle sorted."""
+    imported = _imported()
+    reached = {module: _reached(module, imported) for module in imported}
+    found = {
+        tuple(sorted(other for other in all_of_it if module in reached.get(other, ())))
+        for module, all_of_it in reached.items()
+        if module in all_of_it
+    }
+    return sorted(map(list, found))
+
+
+def longest_chain() -> list[str]:
+    """The modules of the longest chain of imports, without circles."""
+    imported = _imported()
+
+    @cache
+    def below(module: str) -> tuple[str, ...]:
+        chains = (below(other) for other in sorted(imported.get(module, ())))
+        return (module, *max(chains, key=len, default=()))
+
+    return list(max(map(below, sorted(imported)), key=len))
+
+
+def _imported() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for own, other in imports():
+        own = own.removesuffix(".__init__")
+        if own != other:
+            found[own].add(other)
+    return dict(found)
+
+
+def _reached(module: str, imported: dict[str, set[str]]) -> set[str]:
+    reached: set[str] = set()
+    left = [module]
+    while left:
+        for other in imported.get(left.pop(), set()) - reached:
+            reached.add(other)
+            left.append(other)
+    return reached
+
+
+def main() -> int:
     found = arrows()
     rooms = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
-    print(f"{len(rooms)} folders, {sum(map(len, found.values()))} arrows")
     for name in rooms:
         print(f"{name}: {', '.join(sorted(found[name])) or 'nothing'}")
+    print(f"{len(rooms)} rooms, {sum(map(len, found.values()))} arrows")
+    bad = [f"upward: {each}" for each in upward()] + [f"circle: {', '.join(each)}" for each in circles()]
+    if not bad:
+        chain = longest_chain()
+        print(f"longest chain of imports, {len(chain)} modules: {' > '.join(chain)}")
+        if len(chain) > LONGEST_CHAIN:
+            bad.append(f"a chain of {len(chain)} imports; no more than {LONGEST_CHAIN}")
+    for each in bad:
+        print(each, file=sys.stderr)
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -41,3 +41,8 @@ print(sorted({{name.partition(".")[0] for name in sys.modules}} & {{"pyspark", "
 def test_imports_go_down_or_stay_at_their_level():
     assert rooms.upward() == []
     assert {path.parent.name for path in rooms.PACKAGE.glob("*/__init__.py")} == set().union(*rooms.LEVELS)
+
+
+def test_no_modules_import_each_other_and_no_chain_is_too_long():
+    assert rooms.circles() == []
+    assert len(rooms.longest_chain()) <= rooms.LONGEST_CHAIN

@@ -21,6 +21,8 @@ from client_telemetry.lake.files import PartitionFile
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.workers.columns import Vector, in_one, numbered, starts
 
+_EVENTS_OF_A_TASK = 150_000
+_FEWEST_TASKS = 2
 CLIENT = (
     "client_id",
     "principal",
@@ -110,6 +112,11 @@ def _latest(found: Iterable[dict[str, int]]) -> dict[str, int]:
         for incarnation, at in each.items():
             latest[incarnation] = max(at, latest.get(incarnation, at))
     return latest
+
+
+def tasks_for(files: Sequence[PartitionFile]) -> int:
+    """How many tasks the events of these files are worth."""
+    return max(_FEWEST_TASKS, sum(file.rows for file in files) // _EVENTS_OF_A_TASK)
 
 
 def read(files: Iterable[PartitionFile], buckets: int) -> Iterator[tuple[int, Events]]:

@@ -479,10 +479,13 @@ class _RequestLog:
             use.add_answered(at)
         else:
             use.add_failed(at)
-        if not succeeded:
             for code in codes:
                 key = entry.api_key, code
                 activity.errors[key] = activity.errors.get(key, 0) + 1
+        self._note_request(activity, entry, span, at)
+
+    def _note_request(self, activity: Activity, entry: RequestEntry, span: _Span, at: float) -> None:
+        """What some APIs say in addition: groups, offsets, time-outs of transactions, finalized features."""
         group = entry.request.get("groupId")
         if isinstance(group, str) and group and entry.api_key in _GROUP_APIS:
             activity.groups.add(group)

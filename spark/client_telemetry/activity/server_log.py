@@ -68,10 +68,9 @@ class ServerRun:
         # The node in a controller's line may not be a broker.
         if self.node_id is None and event.kind != "features" and event.text != "controller":
             self.node_id = event.node_id
-        if event.kind in ("process", "starting") and self.starting is None:
-            self.starting = at
         if event.kind in ("starting", "stopping", "named") and event.text != "controller":
             self.has_broker = True
+        self._add_state(event, at)
         if event.kind == "refused" and event.api is not None:
             self.refused.append(RefusedRequest(at, event.connection_id, *event.api))
         elif event.kind == "login_failed":
@@ -79,14 +78,19 @@ class ServerRun:
             self.logins.append(LoginFailure(at, event.address, event.connection_id, mechanism, event.text))
         elif event.kind == "features":
             self.features.append((at, feature_levels(event.text)))
+        elif event.kind == "release" and not self.releases:
+            self.releases = (event.text,)
+
+    def _add_state(self, event: ServerEvent, at: float) -> None:
+        """Starting, up, stopping, or ended with an error."""
+        if event.kind in ("process", "starting") and self.starting is None:
+            self.starting = at
         elif event.kind in ("signal", "stopping") and self.stopping is None:
             self.stopping = at
         elif event.kind == "started":
             self.is_up = True
         elif event.kind == "fatal" and not self.is_up:
             self.fatal = self.fatal or event.text
-        elif event.kind == "release" and not self.releases:
-            self.releases = (event.text,)
 
     def add_from(self, other_log: "ServerRun") -> None:
         """Add what another log of the same process has in addition."""

@@ -63,13 +63,8 @@ def relation(named: Connections, unnamed: Connections) -> Relation:
         return Relation(TWO, "; ".join(filter(None, (names, _not_chosen(identity, requests, offered)))))
     if not identity.leaves_connections_unnamed and keeps_names:
         return Relation(DOUBTFUL, f"whether {identity.text} names every connection is not known")
-    if not offered:
-        return Relation(DOUBTFUL, "the release of the brokers is not known")
-    for key in sorted(requests):
-        if client_ranges.declared(identity, key) is None or not any(key in by_key for by_key in offered):
-            return Relation(DOUBTFUL, f"whether {identity.text} sends {apis.name(key)} is not known")
-    if unchosen := _not_chosen(identity, requests, offered):
-        return Relation(DOUBTFUL, unchosen)
+    if doubt := _unexplained(identity, requests, offered):
+        return Relation(DOUBTFUL, doubt)
     if unnamed.first_seen_at < named.first_seen_at - _TOGETHER:
         return Relation(DOUBTFUL, "the unnamed connections were there before the first that carries the name")
     why = "does not name every connection" if keeps_names else "was not asked its name by brokers before 2.5"
@@ -117,6 +112,18 @@ def _not_chosen(
                 f"{' or '.join(map(apis.in_words, sorted(chosen)))} here"
             )
     return ""
+
+
+def _unexplained(
+    identity: Identity, requests: Mapping[int, frozenset[int]], offered: Sequence[Mapping[int, BrokerApi]]
+) -> str:
+    """What is not known to be the choice of the library on these brokers; empty if every request is."""
+    if not offered:
+        return "the release of the brokers is not known"
+    for key in sorted(requests):
+        if client_ranges.declared(identity, key) is None or not any(key in by_key for by_key in offered):
+            return f"whether {identity.text} sends {apis.name(key)} is not known"
+    return _not_chosen(identity, requests, offered)
 
 
 def _keeps_names(release: str) -> bool:

@@ -6,12 +6,14 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import failures, fingerprints, identification
+from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, versions_in_use
 from client_telemetry.compatibility.fingerprints import Fingerprint
 from client_telemetry.compatibility.identification import Identification
 from client_telemetry.knowledge import apis, client_ranges, features, products, roles, served, software
+from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, Circumstances
-from client_telemetry.knowledge.served import BrokerApi, Versions
+from client_telemetry.knowledge.served import BrokerApi
 from client_telemetry.knowledge.software import Identity
 from client_telemetry.knowledge.vocabulary import DECLARED, INFERRED
 
@@ -201,7 +203,7 @@ class Case:
 @lru_cache(maxsize=64)
 def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
     """What is known about one client, which is judged on target after target: the cache holds the last ones."""
-    uses, identity, confidence = versions_in_use(evidence), evidence.declared_library, DECLARED
+    uses, identity, confidence = versions_in_use(evidence), declared_library(evidence), DECLARED
     fingerprint = looks_like = None
     if identity is None:
         identity, confidence = _named_elsewhere(evidence, uses, source), INFERRED

@@ -4,6 +4,7 @@ Only connections to brokers that run the from-release are evidence. Nothing here
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -101,15 +102,6 @@ class ClientEvidence:
         return kip511.is_known(self.client_software_name)
 
     @property
-    def declared_library(self) -> software.Identity | None:
-        """The library behind the declared software, or the written one; None if there is none or the name is unknown."""
-        if self.written is not None:
-            return software.identify_written(self.written)
-        if not self.declares_software:
-            return None
-        return software.identify_name(self.client_software_name or "", self.client_software_version or "")
-
-    @property
     def logins(self) -> tuple[Login, ...]:
         """How its connections log in, each way once."""
         own = Login(self.security_protocol, self.sasl_mechanism, self.offered_sasl_mechanisms)
@@ -174,3 +166,11 @@ def _format_versions(versions: tuple[int, ...]) -> str:
         else:
             runs.append([version, version])
     return ", ".join(str(low) if low == high else f"{low}–{high}" for low, high in runs)
+
+
+def earliest(uses: Iterable[ApiUse]) -> int | None:
+    return min((use.first_seen for use in uses if use.first_seen is not None), default=None)
+
+
+def latest(uses: Iterable[ApiUse]) -> int | None:
+    return max((use.last_seen for use in uses if use.last_seen is not None), default=None)

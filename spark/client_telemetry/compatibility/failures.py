@@ -15,6 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import eras
+from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, format_versions
 from client_telemetry.knowledge import apis, error_codes, features, releases, roles, served
 from client_telemetry.knowledge.vocabulary import BREAKS
@@ -131,7 +132,7 @@ def _asks_only_for_its_coordinator(evidence: ClientEvidence, uses: Mapping[int, 
     """Of a Java client only. librdkafka looks up the coordinator of any consumer that has a group.id, whatever it does then
     (rd_kafka_cgrp_coord_query in rdkafka_cgrp.c); other libraries were not read.
     """
-    identity = evidence.declared_library
+    identity = declared_library(evidence)
     if (
         identity is None
         or identity.library != _JAVA

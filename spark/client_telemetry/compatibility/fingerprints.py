@@ -23,7 +23,7 @@ from client_telemetry.knowledge import (
     served,
     software,
 )
-from client_telemetry.knowledge.served import Versions
+from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.user_patterns import UserPattern, knowledge_pattern
 
 FILE = "default_client_ids.csv"

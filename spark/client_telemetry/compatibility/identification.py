@@ -15,7 +15,7 @@ from client_telemetry.compatibility import fingerprints
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.fingerprints import Profile, Version
 from client_telemetry.knowledge import apis, client_ranges, client_versions, products, served
-from client_telemetry.knowledge.served import Versions
+from client_telemetry.knowledge.apis import Versions
 
 LEAST = 6
 """APIs that must be seen before requests alone name a library."""

@@ -19,7 +19,8 @@ from client_telemetry.compatibility import eras, fingerprints, identification, o
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import format_versions
 from client_telemetry.knowledge import apis, kip511, known_issues, products, roles, served, software
-from client_telemetry.knowledge.served import BrokerApi, Versions
+from client_telemetry.knowledge.apis import Versions
+from client_telemetry.knowledge.served import BrokerApi
 
 _DISTINCT = 5
 """Data APIs, beside ApiVersions, that must be seen before their age says anything of another one."""

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import fingerprints, fixes, inference
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.evidence import ClientEvidence, format_versions
-from client_telemetry.compatibility.request_findings import earliest, latest
+from client_telemetry.compatibility.evidence import ClientEvidence, earliest, format_versions, latest
 from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.knowledge import apis, known_issues
 from client_telemetry.knowledge.known_issues import ANY_LIBRARY, UNKNOWN_LIBRARY, KnownIssue

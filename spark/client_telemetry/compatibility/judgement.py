@@ -8,6 +8,7 @@ from client_telemetry.compatibility import explanations, steps
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
+from client_telemetry.compatibility.rollback import judge_rollback
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.knowledge import features as feature_levels
 from client_telemetry.knowledge import known_issues, measured_targets, releases, roles, served
@@ -42,6 +43,7 @@ def judge(
     levels = levels_before(evidence, source, target)
     before = _at_levels(case, verdict, levels)
     finalized = _at_levels(case, verdict, feature_levels.newest(target))
+    back = judge_rollback(evidence, source, target, before)
     until = explanations.until_finalized(target, levels, before, verdict)
     # What waits for a feature on the target waits for it on a source that has not finalized it either.
     waits_today = (
@@ -52,7 +54,7 @@ def judge(
         already_failing=verdict.already_failing or waits_today,
         works_again=verdict.works_again
         or (waits_today and verdict.verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)),
-        steps=steps.of(evidence, source, target, before, finalized),
+        steps=steps.of(source, target, before, finalized, back),
         condition=_joined(until, verdict.condition, not_known),
         explanation=f"{verdict.explanation} {explanations.capitalised(until)}."
         if until

@@ -15,10 +15,11 @@ from dataclasses import replace
 
 from client_telemetry.compatibility import failures, fixes, inference
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.evidence import ApiUse, format_versions
+from client_telemetry.compatibility.evidence import ApiUse, earliest, format_versions, latest
 from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.knowledge import apis, client_ranges, known_issues, releases, roles, served
-from client_telemetry.knowledge.served import BrokerApi, Versions
+from client_telemetry.knowledge.apis import Versions
+from client_telemetry.knowledge.served import BrokerApi
 from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
     BREAKS,
@@ -147,16 +148,8 @@ def _observed(case: Case, key: int) -> Finding | None:
         return _answered_beyond_the_release(case, key)
     outside = [use for use in uses if target is None or not _within(use.version, target.served)]
     if not outside:
-        if _may_choose_what_is_refused(case, key):
-            sent = apis.in_words(format_versions([use.version for use in uses]))
-            why = f"was seen with {sent}; {case.target} offers higher ones, and refuses them"
-            return _not_known(case, key, why)
-        if refused := _chooses_what_is_refused(case, key):
-            return _by_range(case, key, refused)
-        return _finding(case, key, SAFE, OBSERVED, uses) if key in case.dropped else None
-    if target is None:
-        return _finding(case, key, BREAKS, OBSERVED, outside)
-    if case.identity and case.identity.negotiates is False:
+        return _still_served(case, key)
+    if target is None or (case.identity and case.identity.negotiates is False):
         return _finding(case, key, BREAKS, OBSERVED, outside)
     below = [use for use in outside if use.version < target.served.min]
     if below and source and source.advertised.max >= target.served.min:
@@ -173,6 +166,18 @@ def _observed(case: Case, key: int) -> Finding | None:
     sent = apis.in_words(format_versions([use.version for use in uses]))
     why = f"as {case.source} offers no better" if below else "and whether it has a lower one is not known"
     return _not_known(case, key, f"was seen with {sent} only, {why}")
+
+
+def _still_served(case: Case, key: int) -> Finding | None:
+    """The finding for an API that was seen in versions that the target serves."""
+    uses = case.uses[key]
+    if _may_choose_what_is_refused(case, key):
+        sent = apis.in_words(format_versions([use.version for use in uses]))
+        why = f"was seen with {sent}; {case.target} offers higher ones, and refuses them"
+        return _not_known(case, key, why)
+    if refused := _chooses_what_is_refused(case, key):
+        return _by_range(case, key, refused)
+    return _finding(case, key, SAFE, OBSERVED, uses) if key in case.dropped else None
 
 
 def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
@@ -386,11 +391,3 @@ def _accepts(case: Case, key: int) -> str:
 
 def _within(version: int, versions: Versions) -> bool:
     return versions.min <= version <= versions.max
-
-
-def earliest(uses: Iterable[ApiUse]) -> int | None:
-    return min((use.first_seen for use in uses if use.first_seen is not None), default=None)
-
-
-def latest(uses: Iterable[ApiUse]) -> int | None:
-    return max((use.last_seen for use in uses if use.last_seen is not None), default=None)

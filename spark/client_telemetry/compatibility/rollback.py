@@ -13,6 +13,7 @@ from functools import cache
 from client_telemetry.compatibility import issue_findings
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
+from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ClientEvidence, format_versions, versions_in_use
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding, Outlook
 from client_telemetry.knowledge import apis, client_ranges, known_issues, releases, served
@@ -73,7 +74,7 @@ def _meanwhile(
     evidence: ClientEvidence, upgraded: ClientVerdict, from_release: str, to_release: str
 ) -> list[str]:
     """What must not change between the upgrade and the rollback."""
-    identity = evidence.declared_library
+    identity = declared_library(evidence)
     sentences: list[str] = []
     if identity is None:
         return sentences

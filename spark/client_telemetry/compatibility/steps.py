@@ -7,9 +7,7 @@ from either state. Features that are not finalized yet keep request versions clo
 
 from functools import cache
 
-from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.mixed_window import judge_mixed_window
-from client_telemetry.compatibility.rollback import judge_rollback
 from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
 from client_telemetry.knowledge import features
 from client_telemetry.knowledge.vocabulary import (
@@ -26,14 +24,11 @@ from client_telemetry.knowledge.vocabulary import (
 
 
 def of(
-    evidence: ClientEvidence,
-    source: str,
-    target: str,
-    not_finalized: ClientVerdict,
-    finalized: ClientVerdict,
+    source: str, target: str, not_finalized: ClientVerdict, finalized: ClientVerdict, back: Outlook
 ) -> dict[str, Outlook]:
-    """Step (verdict.STEPS) -> what happens then, from the verdicts on the target before and after finalization."""
-    back = judge_rollback(evidence, source, target, not_finalized)
+    """Step (vocabulary.STEPS) -> what happens then, from the verdicts on the target before and after finalization, and
+    after a rollback.
+    """
     return {
         ROLLING: judge_mixed_window(source, target, not_finalized),
         NOT_FINALIZED: _outlook(not_finalized),

@@ -224,29 +224,37 @@ def broker_hours(
                 "connection_events_read": _read(data, EVENTS),
                 "completeness": ["complete"],
             }
-            addresses = set()
-            if not good:
-                addresses.add("no_manifest")
-            if len(good) < len(reads):
-                addresses.add("bad_manifest")
-            if any(f.key not in there for m in good for f in m.files):
-                addresses.add("missing_objects")
-            if (broker_id, hour) in gaps:
-                addresses.add("sequence_gap")
-            if any(hour_row["dropped"].values()):
-                addresses.add("dropped_records")
-            if _less(hour_row["pushes_read"], hour_row["pushes_expected"]) or _less(
-                hour_row["connection_events_read"], hour_row["connection_events_expected"]
-            ):
-                addresses.add("unread_records")
-            if any(m.registry is None or m.registry.mode != "continuous" for m in good):
-                addresses.add("registry_not_watching")
-            if any(_is_registry_incomplete(m.reconciliation) for m in good):
-                addresses.add("registry_incomplete")
-            if addresses:
-                hour_row["completeness"] = sorted(addresses)
+            is_missing = any(file.key not in there for each in good for file in each.files)
+            has_gap = (broker_id, hour) in gaps
+            if lacks := _lacks(hour_row, reads, good, is_missing=is_missing, has_gap=has_gap):
+                hour_row["completeness"] = lacks
             rows.append(hour_row)
     return rows
+
+
+def _lacks(
+    row: BrokerHourRow,
+    reads: Sequence[ManifestRead],
+    good: Sequence[Manifest],
+    *,
+    is_missing: bool,
+    has_gap: bool,
+) -> list[str]:
+    """What makes an hour incomplete, sorted; `is_missing`: an object that a manifest lists."""
+    unread = _less(row["pushes_read"], row["pushes_expected"]) or _less(
+        row["connection_events_read"], row["connection_events_expected"]
+    )
+    found = {
+        "no_manifest": not good,
+        "bad_manifest": len(good) < len(reads),
+        "missing_objects": is_missing,
+        "sequence_gap": has_gap,
+        "dropped_records": any(row["dropped"].values()),
+        "unread_records": unread,
+        "registry_not_watching": any(m.registry is None or m.registry.mode != "continuous" for m in good),
+        "registry_incomplete": any(_is_registry_incomplete(m.reconciliation) for m in good),
+    }
+    return sorted(reason for reason, is_so in found.items() if is_so)
 
 
 def _expected(manifests: Sequence[Manifest], dataset: str) -> int | None:

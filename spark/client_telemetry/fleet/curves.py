@@ -26,7 +26,6 @@ from client_telemetry.knowledge.kip511 import is_declared
 from client_telemetry.lake.files import PartitionFile, files_by_task
 from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, GroupDay, bucket, client_text
 from client_telemetry.review.metric_curves import MOST_GROUPS, SHOWN
-from client_telemetry.review.workers import EVENTS_OF_A_TASK, FEWEST_TASKS
 from client_telemetry.workers.columns import expanded, numbered
 from client_telemetry.workers.pieces import Pieces, moved, read_pieces, unpacked
 
@@ -61,7 +60,7 @@ def usage(spark: SparkSession, events: Sequence[PartitionFile], times: Grid) -> 
     connection_events.
     """
     tasks = files_by_task(events)
-    buckets = max(FEWEST_TASKS, sum(file.rows for file in events) // EVENTS_OF_A_TASK)
+    buckets = event_files.tasks_for(events)
 
     def read(task: int) -> Pieces:
         return event_files.read(tasks[task], buckets)

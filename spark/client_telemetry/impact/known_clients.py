@@ -23,7 +23,6 @@ from client_telemetry.impact.client_evidence import (
     parts_by,
     span,
 )
-from client_telemetry.impact.verdict_files import OF_THE_PROFILE, READ
 from client_telemetry.impact.what_decides import Mechanisms, alike
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, CLIENTS
@@ -31,6 +30,20 @@ from client_telemetry.workers.columns import Vector, numbered
 from client_telemetry.workers.exchange import Exchange, read_in_tasks
 from client_telemetry.workers.pieces import Pieces, by_part
 
+OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
+READ = (
+    *CLIENT_KEY,
+    "program",
+    *OF_THE_PROFILE,
+    "connections",
+    "broker_ids",
+    "first_seen_at",
+    "last_seen_at",
+    "uses",
+    "cell_s",
+    "alike",
+)
+"""Columns of the clients to judge."""
 ROWS_OF_A_PART, FEWEST_PARTS = 50_000, 2
 """Connections and clients per part: a worker has a part in memory."""
 _PROFILE = pa.schema(
@@ -60,7 +73,7 @@ def known_clients(
     mechanisms: Mechanisms,
     parts: int,
 ) -> Exchange:
-    """In `parts` parts: columns verdict_files.READ of clients. Clients that are alike (what_decides.py) are in the same
+    """In `parts` parts: columns READ of clients. Clients that are alike (what_decides.py) are in the same
     part. Without Spark, all is done in this process.
 
     `connections`, `profiled`: files of client_connections and clients, of the cluster and days. `more`: rows of
@@ -153,7 +166,7 @@ def parts_of(clients: Exchange, of_programs: Exchange | None, parts: int) -> Exc
 
 
 def clients_of(pieces: Iterable[Any]) -> pa.Table | None:
-    """The clients of a part, columns verdict_files.READ; None if there are none."""
+    """The clients of a part, columns READ; None if there are none."""
     clients: list[pa.Table] = []
     of_programs: list[pa.Table] = []
     for rows in pieces:

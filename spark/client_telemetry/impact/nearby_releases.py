@@ -2,9 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from client_telemetry.compatibility import ClientEvidence, ClientVerdict, judge, targets
-from client_telemetry.compatibility.judgement import ends_of_an_upgrade, levels_before, what_decides
-from client_telemetry.compatibility.verdict import Outlook
+from client_telemetry.compatibility import targets
+from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.judgement import ends_of_an_upgrade, judge, levels_before, what_decides
+from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
 from client_telemetry.knowledge import apis
 from client_telemetry.knowledge.vocabulary import AT_ONCE, BREAKS, LATENT, NOT_FINALIZED, PRECEDENCE
 

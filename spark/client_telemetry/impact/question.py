@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 
-from client_telemetry.compatibility import UnusableRelease
 from client_telemetry.compatibility.broker_settings import BrokerSetup
 from client_telemetry.knowledge.broker_guess import declared
 from client_telemetry.knowledge.logins import mechanisms_in
-from client_telemetry.knowledge.releases import upgrade
+from client_telemetry.knowledge.releases import UnusableRelease, upgrade
 from client_telemetry.tables.rows import BrokerRow
 
 ListenerLogin = tuple[str | None, str | None]

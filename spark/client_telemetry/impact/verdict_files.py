@@ -18,23 +18,20 @@ import pyarrow.compute as pc
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import ArrayType, StructField, StructType
 
-from client_telemetry.compatibility import (
-    ApiUse,
-    ClientEvidence,
-    Finding,
-    fingerprints,
-    judge_mixed_window,
-    judge_rollback,
-)
-from client_telemetry.compatibility.evidence import FailedApi
+from client_telemetry.compatibility import fingerprints
+from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, FailedApi
+from client_telemetry.compatibility.mixed_window import judge_mixed_window
+from client_telemetry.compatibility.rollback import judge_rollback
+from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.compatibility.well_observed import is_well_observed
 from client_telemetry.formats.raw.garbage_collection import collector_paused
+from client_telemetry.impact.known_clients import OF_THE_PROFILE
 from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
 from client_telemetry.knowledge import products
 from client_telemetry.knowledge.logins import Login
 from client_telemetry.knowledge.releases import is_rollback
 from client_telemetry.lake.writer import DataFile, TablePlace
-from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
+from client_telemetry.tables.clients import CLIENT_KEY
 from client_telemetry.tables.table import BOOLEAN, INTS, STRING, Table, struct
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
@@ -55,7 +52,6 @@ from client_telemetry.workers.columns import (
 )
 
 MAX_RECORDS = 16
-OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
 _OF_THE_CLIENT = (
     *OF_THE_PROFILE,
     "connections",
@@ -74,19 +70,6 @@ _OF_THE_USES = (
     "source_objects",
     "source_sequences",
 )
-READ = (
-    *CLIENT_KEY,
-    "program",
-    *OF_THE_PROFILE,
-    "connections",
-    "broker_ids",
-    "first_seen_at",
-    "last_seen_at",
-    "uses",
-    "cell_s",
-    "alike",
-)
-"""Columns of the clients to judge."""
 _VERDICTS_AT_ONCE = 20_000
 """Rows in memory. Only steps and other releases are stored per row, some 3 kB."""
 

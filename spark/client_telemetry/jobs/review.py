@@ -55,7 +55,7 @@ from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.reports.upgrade.build import asked_question
 from client_telemetry.reports.upgrade.publish import link_again
 from client_telemetry.review import applications, decision, rule_records, workers
-from client_telemetry.review.in_parts import Setting, assembled, setting
+from client_telemetry.review.in_parts import assembled, setting
 from client_telemetry.review.metric_changes import Compare, Group
 from client_telemetry.review.metric_curves import GroupSums
 from client_telemetry.review.metric_review import metric_changes, with_curves
@@ -63,6 +63,7 @@ from client_telemetry.review.model import Review, WindowWithoutData
 from client_telemetry.review.outcome_rows import RowsOf
 from client_telemetry.review.phases import Change, NoSuchUpgrade, upgrade_of, upgrades
 from client_telemetry.review.rule_records import RuleRecord
+from client_telemetry.review.setting import Setting
 from client_telemetry.review.tracks import Track
 from client_telemetry.tables import metric_changes as metric_changes_suite
 from client_telemetry.tables import rule_records as rule_records_suite

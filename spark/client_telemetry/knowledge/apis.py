@@ -9,6 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from client_telemetry.knowledge import DamagedKnowledge, rows, whole
 
@@ -18,6 +19,18 @@ USED_BY = ("data", "admin", "connection", "telemetry", "broker")
 
 API_VERSIONS = 18
 """Never refused for its version alone: the broker answers error 35 with its range and the client asks again."""
+
+
+class Versions(NamedTuple):
+    """Inclusive range of request versions."""
+
+    min: int
+    max: int
+
+    def __str__(self) -> str:
+        if self.min > self.max:
+            return "none"
+        return str(self.min) if self.min == self.max else f"{self.min}–{self.max}"
 
 
 class UnknownApi(ValueError):

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from client_telemetry.knowledge import DamagedKnowledge, apis, client_versions, due, rows, served, whole
-from client_telemetry.knowledge.served import Versions
+from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.software import Identity
 
 FILE = "client_api_versions.csv"

@@ -4,7 +4,7 @@ An issue belongs to an upgrade or a rollback if the target is among its broker r
 so before is not caused by it.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
@@ -114,84 +114,91 @@ class KnownIssue:
 
 @cache
 def known() -> tuple[KnownIssue, ...]:
-    issues: list[KnownIssue] = []
+    issues: dict[str, KnownIssue] = {}
     for line, cells in rows(FILE, COLUMNS):
         row = dict(zip(COLUMNS, cells, strict=True))
-        for column, allowed in (
-            ("verdict", (BREAKS, DEGRADES, UNSUPPORTED)),
-            ("when", (AT_ONCE, LATENT)),
-            ("learned_from_runs", ("yes", "no")),
-        ):
-            if row[column] not in allowed:
-                raise DamagedKnowledge(
-                    FILE, line, f"{column} {row[column]!r} is none of {', '.join(allowed)}"
-                )
-        due(FILE, line, rule_id=row["rule_id"])
-        of_roles = frozenset(row["roles"].split())
-        if unknown := sorted(of_roles - set(roles.ROLES)):
-            raise DamagedKnowledge(
-                FILE, line, f"roles: {', '.join(unknown)} is none of {', '.join(roles.ROLES)}"
-            )
-        if row["library"] not in (ANY_LIBRARY, UNKNOWN_LIBRARY) and not client_ranges.named(row["library"]):
-            raise DamagedKnowledge(
-                FILE,
-                line,
-                f"library {row['library']} is not in {client_ranges.FILE} or {client_ranges.UNNAMED_FILE}",
-            )
-        if (row["when"] == LATENT) != bool(row["trigger"]):
-            raise DamagedKnowledge(FILE, line, "a latent issue has a trigger, one at once has none")
-        if any(issue.rule_id == row["rule_id"] for issue in issues):
+        _check_words(line, row)
+        if row["rule_id"] in issues:
             raise DamagedKnowledge(FILE, line, f"rule {row['rule_id']} occurs twice")
-        if not (row["source"] and row["explanation"] and (row["fixed_in"] or row["workaround"])):
-            raise DamagedKnowledge(FILE, line, "explanation, fixed_in or workaround, and source are required")
-        try:
-            brokers = _brokers(row["broker_from"].split(), row["broker_to"].split())
-        except releases.UnusableRelease as error:
-            raise DamagedKnowledge(FILE, line, str(error)) from error
-        since = client_versions.of_cell(FILE, line, "version_from", row["version_from"])
-        until = client_versions.of_cell(FILE, line, "version_to", row["version_to"])
-        if since > until:
-            raise DamagedKnowledge(
-                FILE, line, f"version_from {row['version_from']} is above version_to {row['version_to']}"
-            )
-        if row["fixed_in"]:
-            library, _, version = row["fixed_in"].partition(" ")
-            client_versions.of_cell(
-                FILE, line, f"fixed_in is a library and its version; after {library!r}", version
-            )
-        key = whole(FILE, line, "api_key", row["api_key"]) if row["api_key"] else None
-        for version in row["versions"].split():
-            whole(FILE, line, "versions", version)
-        if key is not None and key not in apis.by_key():
-            raise DamagedKnowledge(FILE, line, f"api {key} is not in {apis.FILE}")
-        issues.append(
-            KnownIssue(
-                rule_id=row["rule_id"],
-                library=row["library"],
-                version_from=since,
-                version_to=until,
-                brokers=brokers,
-                roles=of_roles,
-                api_key=key,
-                versions=row["versions"],
-                condition=row["condition"],
-                condition_test=_condition(line, row["condition"], row["condition_test"], brokers),
-                verdict=row["verdict"],
-                when=row["when"],
-                trigger=row["trigger"],
-                explanation=row["explanation"],
-                fixed_in=row["fixed_in"],
-                workaround=row["workaround"],
-                source=row["source"],
-            )
-        )
-        if row["library"] == ANY_LIBRARY and key is None and not issues[-1].condition_test.is_about_login:
+        issue = _issue(line, row)
+        if (
+            row["library"] == ANY_LIBRARY
+            and issue.api_key is None
+            and not issue.condition_test.is_about_login
+        ):
             raise DamagedKnowledge(
                 FILE, line, "an issue of any library has the API that shows it, or is about logging in"
             )
-        if row["library"] == UNKNOWN_LIBRARY and not issues[-1].condition_test.is_about_login:
+        if row["library"] == UNKNOWN_LIBRARY and not issue.condition_test.is_about_login:
             raise DamagedKnowledge(FILE, line, "an issue of unknown libraries is about logging in")
-    return tuple(issues)
+        issues[issue.rule_id] = issue
+    return tuple(issues.values())
+
+
+def _check_words(line: int, row: Mapping[str, str]) -> None:
+    """Columns that have one of some words, and those that must not be empty."""
+    for column, allowed in (
+        ("verdict", (BREAKS, DEGRADES, UNSUPPORTED)),
+        ("when", (AT_ONCE, LATENT)),
+        ("learned_from_runs", ("yes", "no")),
+    ):
+        if row[column] not in allowed:
+            raise DamagedKnowledge(FILE, line, f"{column} {row[column]!r} is none of {', '.join(allowed)}")
+    due(FILE, line, rule_id=row["rule_id"])
+    if unknown := sorted(set(row["roles"].split()) - set(roles.ROLES)):
+        raise DamagedKnowledge(FILE, line, f"roles: {', '.join(unknown)} is none of {', '.join(roles.ROLES)}")
+    if row["library"] not in (ANY_LIBRARY, UNKNOWN_LIBRARY) and not client_ranges.named(row["library"]):
+        raise DamagedKnowledge(
+            FILE,
+            line,
+            f"library {row['library']} is not in {client_ranges.FILE} or {client_ranges.UNNAMED_FILE}",
+        )
+    if (row["when"] == LATENT) != bool(row["trigger"]):
+        raise DamagedKnowledge(FILE, line, "a latent issue has a trigger, one at once has none")
+    if not (row["source"] and row["explanation"] and (row["fixed_in"] or row["workaround"])):
+        raise DamagedKnowledge(FILE, line, "explanation, fixed_in or workaround, and source are required")
+
+
+def _issue(line: int, row: Mapping[str, str]) -> KnownIssue:
+    try:
+        brokers = _brokers(row["broker_from"].split(), row["broker_to"].split())
+    except releases.UnusableRelease as error:
+        raise DamagedKnowledge(FILE, line, str(error)) from error
+    since = client_versions.of_cell(FILE, line, "version_from", row["version_from"])
+    until = client_versions.of_cell(FILE, line, "version_to", row["version_to"])
+    if since > until:
+        raise DamagedKnowledge(
+            FILE, line, f"version_from {row['version_from']} is above version_to {row['version_to']}"
+        )
+    if row["fixed_in"]:
+        library, _, version = row["fixed_in"].partition(" ")
+        client_versions.of_cell(
+            FILE, line, f"fixed_in is a library and its version; after {library!r}", version
+        )
+    key = whole(FILE, line, "api_key", row["api_key"]) if row["api_key"] else None
+    for version in row["versions"].split():
+        whole(FILE, line, "versions", version)
+    if key is not None and key not in apis.by_key():
+        raise DamagedKnowledge(FILE, line, f"api {key} is not in {apis.FILE}")
+    return KnownIssue(
+        rule_id=row["rule_id"],
+        library=row["library"],
+        version_from=since,
+        version_to=until,
+        brokers=brokers,
+        roles=frozenset(row["roles"].split()),
+        api_key=key,
+        versions=row["versions"],
+        condition=row["condition"],
+        condition_test=_condition(line, row["condition"], row["condition_test"], brokers),
+        verdict=row["verdict"],
+        when=row["when"],
+        trigger=row["trigger"],
+        explanation=row["explanation"],
+        fixed_in=row["fixed_in"],
+        workaround=row["workaround"],
+        source=row["source"],
+    )
 
 
 def _brokers(first: list[str], last: list[str]) -> frozenset[str]:

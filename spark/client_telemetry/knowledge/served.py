@@ -18,6 +18,7 @@ from client_telemetry.knowledge import (
     rows,
     whole,
 )
+from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.features import Gate
 from client_telemetry.knowledge.measured_targets import MeasuredTarget
 
@@ -34,18 +35,6 @@ COLUMNS = (
     "condition",
     "source",
 )
-
-
-class Versions(NamedTuple):
-    """Inclusive range of request versions."""
-
-    min: int
-    max: int
-
-    def __str__(self) -> str:
-        if self.min > self.max:
-            return "none"
-        return str(self.min) if self.min == self.max else f"{self.min}–{self.max}"
 
 
 class BrokerApi(NamedTuple):

@@ -7,9 +7,9 @@ by the staged files: a metadata change, repeated if somebody else committed firs
 import datetime as dt
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Protocol, cast
 
 from pyiceberg.expressions import BooleanExpression
 from pyiceberg.expressions.visitors import ROWS_MUST_MATCH, _StrictMetricsEvaluator
@@ -18,7 +18,7 @@ from pyiceberg.manifest import DataFile as IcebergFile
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import Transaction
 from pyiceberg.table.metadata import TableMetadata
-from pyiceberg.table.snapshots import Operation
+from pyiceberg.table.snapshots import Operation, Snapshot
 from pyiceberg.table.update import RemoveSnapshotRefUpdate, RemoveSnapshotsUpdate
 from pyiceberg.table.update.snapshot import _MergeAppendFiles, _OverwriteFiles
 from pyspark.sql import DataFrame
@@ -26,14 +26,38 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.lake import files, refs
 from client_telemetry.lake.catalog import CATALOG, FORGETS_BRANCHES, NAMESPACE, NoSuchLake
-from client_telemetry.lake.commits import ConcurrentCommit, Superseded
+from client_telemetry.lake.commits import Change, ConcurrentCommit, Superseded
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.tables.publications import PUBLICATIONS
-from client_telemetry.tables.table import Table
+from client_telemetry.tables.table import Row, Table
 
-if TYPE_CHECKING:
-    from client_telemetry.lake.lake import Lake
+
+class Tables(Protocol):
+    """What a branch needs of the lake (lake.py)."""
+
+    def table(self, table: Table) -> IcebergTable: ...
+
+    def known_table(self, name: str) -> IcebergTable: ...
+
+    def known(self, name: str) -> Table: ...
+
+    def tables(self) -> dict[str, IcebergTable]: ...
+
+    def existing(self, tables: Iterable[Table]) -> dict[str, IcebergTable]: ...
+
+    def committed(self, name: str, change: Change) -> IcebergTable: ...
+
+    def read(self, table: Table, snapshot: int | None = None, branch: str | None = None) -> DataFrame: ...
+
+    def rows_of(
+        self,
+        iceberg: IcebergTable,
+        table: Table[Row],
+        snapshot: int | None = None,
+        columns: Sequence[str] = (),
+        **equal: object,
+    ) -> Iterator[Row]: ...
 
 
 _PUBLICATION_FILES = 16
@@ -55,7 +79,7 @@ class _NameTaken(Exception):
 class Branch:
     """The branches of one attempt of a stage, one for each table that it writes."""
 
-    def __init__(self, lake: "Lake", name: str, cluster_id: str, tables: Mapping[str, IcebergTable]):
+    def __init__(self, lake: Tables, name: str, cluster_id: str, tables: Mapping[str, IcebergTable]):
         """`tables`: as they were before the stage read anything."""
         self.lake = lake
         self.name = name
@@ -180,18 +204,11 @@ class Branch:
             since.append(snapshot)
         else:
             raise ConcurrentCommit(f"{table.name}: what changed while {self.name} was written has expired")
-        for snapshot in since:
-            if snapshot.summary and snapshot.summary.operation == Operation.REPLACE:
-                continue  # compaction: other files, the same rows
-            for manifest in snapshot.manifests(iceberg.io):
-                if manifest.added_snapshot_id != snapshot.snapshot_id:
-                    continue
-                for entry in manifest.fetch_manifest_entry(iceberg.io, discard_deleted=False):
-                    ours = entry.snapshot_id == snapshot.snapshot_id and entry.status.value in (1, 2)
-                    if ours and files.may_match(iceberg, where, entry.data_file):
-                        raise ConcurrentCommit(
-                            f"{table.name}: another run committed to the same partitions while {self.name} was written"
-                        )
+        changed = (file for snapshot in since for file in _changed_files(iceberg, snapshot))
+        if any(files.may_match(iceberg, where, file) for file in changed):
+            raise ConcurrentCommit(
+                f"{table.name}: another run committed to the same partitions while {self.name} was written"
+            )
 
     def drop(self) -> None:
         """Remove the branches: nothing was published."""
@@ -200,8 +217,20 @@ class Branch:
         self._base.clear()
 
 
+def _changed_files(iceberg: IcebergTable, snapshot: Snapshot) -> Iterator[IcebergFile]:
+    """Data files that a snapshot added or removed; none for a compaction, which leaves the same rows in other files."""
+    if snapshot.summary and snapshot.summary.operation == Operation.REPLACE:
+        return
+    for manifest in snapshot.manifests(iceberg.io):
+        if manifest.added_snapshot_id != snapshot.snapshot_id:
+            continue
+        for entry in manifest.fetch_manifest_entry(iceberg.io, discard_deleted=False):
+            if entry.snapshot_id == snapshot.snapshot_id and entry.status.value in (1, 2):
+                yield entry.data_file
+
+
 def apply(
-    lake: "Lake",
+    lake: Tables,
     leftover: refs.Leftover,
     publication: dict[str, object],
     *,
@@ -252,7 +281,7 @@ def apply(
     _forget(iceberg, staged_metadata)
 
 
-def finish(lake: "Lake", attempt: str) -> None:
+def finish(lake: Tables, attempt: str) -> None:
     """Complete a publication that has been decided: the other tables, the row in `publications`, the branches."""
     tables = lake.tables()
     branches = [leftover for leftover in refs.leftovers(tables) if leftover.attempt == attempt]
@@ -284,7 +313,7 @@ def finish(lake: "Lake", attempt: str) -> None:
         _drop_own(lake, leftover.table, leftover.branch, attempt)
 
 
-def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, int]) -> None:
+def _record(lake: Tables, publication: dict[str, object], snapshots: dict[str, int]) -> None:
     """Write the row of `publications`, once."""
     row = publication | {
         "days": [dt.date.fromisoformat(day) for day in cast("list[str]", publication["days"])],
@@ -390,13 +419,13 @@ def _is_decided(metadata: TableMetadata, branch: str) -> bool:
     return refs.published_by(metadata, refs.attempt(metadata, branch) or "") is not None
 
 
-def _drop_own(lake: "Lake", table: str, name: str, attempt: str) -> None:
+def _drop_own(lake: Tables, table: str, name: str, attempt: str) -> None:
     """Remove a branch if it still belongs to this attempt."""
     drop_branch(lake, table, name, lambda metadata: refs.attempt(metadata, name) == attempt)
 
 
 def drop_branch(
-    lake: "Lake", table: str, name: str, if_: Callable[[TableMetadata], bool] = lambda _: True
+    lake: Tables, table: str, name: str, if_: Callable[[TableMetadata], bool] = lambda _: True
 ) -> None:
     """Remove a branch of a table with its metadata files, if it exists and the condition holds."""
     if name not in lake.known_table(table).metadata.refs:

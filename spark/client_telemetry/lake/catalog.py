@@ -86,6 +86,16 @@ def configuration(location: str, name: str = CATALOG) -> dict[str, str] | None:
         properties.setdefault("warehouse", location)
     elif _is_database(properties):  # a REST server has its own
         properties.setdefault("warehouse", f"file://{_folder(location)}")
+    _set_up_store(location, properties)
+    if _has_password(properties.get("uri", "")):
+        raise NoSuchLake(
+            f"{_VARIABLES}URI has a password in it: leave it out and set PGPASSWORD, or a .pgpass file"
+        )
+    return properties
+
+
+def _set_up_store(location: str, properties: dict[str, str]) -> None:
+    """How an object store is read, where the configuration does not say it: from the variables of AWS's tools."""
     for key, variables in _OF_AWS.items():
         value = next((value for variable in variables if (value := os.environ.get(variable))), None)
         if value:
@@ -93,11 +103,6 @@ def configuration(location: str, name: str = CATALOG) -> dict[str, str] | None:
     properties.setdefault(S3_RETRY_STRATEGY_IMPL, "client_telemetry.formats.raw.file_system.StoreRetries")
     if any(place.startswith(_S3) for place in (location, properties.get("warehouse", ""))):
         properties.setdefault(PY_IO_IMPL, "client_telemetry.lake.file_io.StoreFileIO")
-    if _has_password(properties.get("uri", "")):
-        raise NoSuchLake(
-            f"{_VARIABLES}URI has a password in it: leave it out and set PGPASSWORD, or a .pgpass file"
-        )
-    return properties
 
 
 def _check_names(config: Mapping[str, object]) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import pyarrow as pa
@@ -100,6 +101,14 @@ old metadata file that another writer was first to delete: what is left over, ma
 def _arrow_schema_with_comments(table: Table) -> pa.Schema:
     fields = zip(table.arrow_schema, table.columns, strict=True)
     return pa.schema([f.with_metadata({PYARROW_FIELD_DOC_KEY: c.comment.encode()}) for f, c in fields])
+
+
+def _rename_columns(renamed: Mapping[str, str], iceberg: IcebergTable, transaction: Transaction) -> None:
+    """`renamed`: name now -> name again."""
+    with transaction.update_schema() as update:
+        for current_name, name in renamed.items():
+            if iceberg.schema().find_field(current_name) and name not in iceberg.schema().column_names:
+                update.rename_column(current_name, name)
 
 
 class Lake:
@@ -216,17 +225,7 @@ class Lake:
         }
         if renamed:
             print(f"{table.name}: renamed back: {', '.join(f'{a} to {b}' for a, b in renamed.items())}")
-
-            def rename(current: IcebergTable, transaction: Transaction) -> None:
-                with transaction.update_schema() as update:
-                    for current_name, name in renamed.items():
-                        if (
-                            current.schema().find_field(current_name)
-                            and name not in current.schema().column_names
-                        ):
-                            update.rename_column(current_name, name)
-
-            iceberg = self.committed(table.name, rename)
+            iceberg = self.committed(table.name, partial(_rename_columns, renamed))
         there = {field.name: field.field_id for field in iceberg.schema().fields}
         if {c.name for c in table.columns} - there.keys():
 

@@ -331,46 +331,45 @@ def run(
             start if starts_spark == "if needed" else None,
         )
         check_clock(lake.catalog)
-        for attempt in range(1, _ATTEMPTS + 1):
-            work = Stage(stage, args, lake)
-            try:
-                return _finish(stage, args, OK, body(work), work.warnings)
-            except (ConcurrentCommit, SnapshotGone) as changed:
-                print(f"{stage}: {changed}; attempt {attempt} of {_ATTEMPTS}", file=sys.stderr)
-            finally:
-                work.close()
-        message = f"{stage}: the tables were changed under it {_ATTEMPTS} times; run it again"
-        return _finish(stage, args, FAILED, Outcome(message), [])
-    except (BadArguments, NoSuchLake, UnusableLocation, UnusablePackage, UnusableKey) as error:
-        return _finish(stage, args, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
-    except quality.GateFailed as error:
-        return _finish(stage, args, GATE_FAILED, Outcome(str(error)), [])
-    except (WrongClock, Superseded, DamagedFile) as error:
-        return _finish(stage, args, FAILED, Outcome(f"{stage}: {error}"), [])
-    except UnusableCluster as error:
-        return _finish(
-            stage,
-            args,
-            FAILED,
-            Outcome(f"{stage}: {error}. Nothing was written; mend it and run the stage again"),
-            [],
-        )
+        return _attempts(stage, args, lake, body)
     except Exception as error:
-        if lacking := _lacking(error):
-            message = f"{stage}: {lacking}. Nothing was published; mend it and run the stage again"
-            return _finish(stage, args, FAILED, Outcome(message), [])
-        reason = unavailable(error)
-        if reason:
-            return _finish(stage, args, FAILED, Outcome(f"{stage}: {reason}; run the stage again"), [])
-        traceback.print_exc()
-        _finish(
-            stage,
-            args,
-            FAILED,
-            Outcome(f"{stage}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"),
-            [],
-        )
-        return FAILED
+        code, message = _failure(stage, error)
+        if message is None:
+            traceback.print_exc()
+            message = f"{stage}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        return _finish(stage, args, code, Outcome(message), [])
+
+
+def _attempts(stage: str, args: argparse.Namespace, lake: Lake, body: Callable[[Stage], Outcome]) -> int:
+    """Run the body, again where the tables were changed under it."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        work = Stage(stage, args, lake)
+        try:
+            return _finish(stage, args, OK, body(work), work.warnings)
+        except (ConcurrentCommit, SnapshotGone) as changed:
+            print(f"{stage}: {changed}; attempt {attempt} of {_ATTEMPTS}", file=sys.stderr)
+        finally:
+            work.close()
+    message = f"{stage}: the tables were changed under it {_ATTEMPTS} times; run it again"
+    return _finish(stage, args, FAILED, Outcome(message), [])
+
+
+def _failure(stage: str, error: Exception) -> tuple[int, str | None]:
+    """The exit code, and the line that says what to do; None for an error that nobody foresaw."""
+    match error:
+        case BadArguments() | NoSuchLake() | UnusableLocation() | UnusablePackage() | UnusableKey():
+            return BAD_ARGUMENTS, f"{stage}: {error}"
+        case quality.GateFailed():
+            return GATE_FAILED, str(error)
+        case WrongClock() | Superseded() | DamagedFile():
+            return FAILED, f"{stage}: {error}"
+        case UnusableCluster():
+            return FAILED, f"{stage}: {error}. Nothing was written; mend it and run the stage again"
+    if lacking := _lacking(error):
+        return FAILED, f"{stage}: {lacking}. Nothing was published; mend it and run the stage again"
+    if reason := unavailable(error):
+        return FAILED, f"{stage}: {reason}; run the stage again"
+    return FAILED, None
 
 
 def _lacking(error: Exception) -> str | None:

@@ -1,7 +1,7 @@
 """Models as JSON text, for documents with millions of values."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime
 from functools import cache
@@ -24,14 +24,8 @@ def json_text(value: Any, end: str = "\n") -> str:
     }
     """
     kind: Any = type(value)
-    if kind is str:
-        return encode_basestring_ascii(value)
-    if value is None:
-        return "null"
-    if kind is int:
-        return repr(value)
-    if kind is bool:
-        return "true" if value else "false"
+    if write := _SCALARS.get(kind):
+        return write(value)
     inner = end + " "
     if kind is tuple or kind is list:
         if not value:
@@ -50,6 +44,14 @@ def json_text(value: Any, end: str = "\n") -> str:
         members = [key + json_text(getattr(value, name), inner) for name, key in names]
         return f"{{{inner}{f',{inner}'.join(members)}{end}}}"
     return json.dumps(value, allow_nan=False)
+
+
+_SCALARS: dict[type, Callable[[Any], str]] = {
+    str: encode_basestring_ascii,
+    int: repr,
+    bool: lambda value: "true" if value else "false",
+    type(None): lambda _: "null",
+}
 
 
 def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:

@@ -6,65 +6,24 @@ clients, so such clients (suspects) are judged together at the end.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from client_telemetry.activity.records import Activity, Evidence, FailedLogin
 from client_telemetry.identity.owners import OwnerRule, first_match
 from client_telemetry.review import functions, metric_changes, metric_curves, outcome, prediction
 from client_telemetry.review.common_minutes import with_common_minutes
+from client_telemetry.review.foreseen import evidence_of, of_cause, predict
 from client_telemetry.review.hosts import hosts_of, with_hosts
 from client_telemetry.review.judge_client import Surroundings, outcomes
-from client_telemetry.review.metric_changes import Compare, CompareColumns
+from client_telemetry.review.metric_changes import Compare
 from client_telemetry.review.metric_curves import GroupSums
-from client_telemetry.review.metric_curves import Span as CurveSpan
 from client_telemetry.review.model import Review, ReviewedClient, WindowWithoutData
-from client_telemetry.review.phases import Upgrade, upgrade_of
-from client_telemetry.review.prediction import Prediction, compared, evidence_of, predict
+from client_telemetry.review.phases import upgrade_of
+from client_telemetry.review.prediction import Prediction, compared
 from client_telemetry.review.rule_records import rule_records
+from client_telemetry.review.setting import Part, Predictions, Setting
 from client_telemetry.review.signs import NOTHING_REFUSED, Attributed, Exactness, attributed
 from client_telemetry.review.tracks import Track, tracks
-from client_telemetry.review.windows import Windows, windows
-
-Predictions = Mapping[tuple[str | None, str, str], Prediction]
-"""By client id, principal and software name."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What is the same for all clients. `refused`: address, API key and version of refusals without a known client.
-    `times`: the windows over which metrics are compared; None = too short. `shown`: the time range of curves.
-    `owner_rules`: the user's. `scram_users`: principals with SCRAM credentials, for clients that no report predicted;
-    None = unknown. `offered`: SASL mechanisms of the listeners, by security protocol, for the same clients.
-    """
-
-    from_release: str
-    to_release: str
-    around: Surroundings
-    refused: frozenset[tuple[str, int, int]]
-    slot_seconds: float
-    times: Windows | None
-    shown: CurveSpan
-    owner_rules: Sequence[OwnerRule] = ()
-    scram_users: frozenset[str] | None = None
-    offered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def upgrade(self) -> Upgrade:
-        return self.around.upgrade
-
-
-class Part(NamedTuple):
-    """Results for some of the clients. `suspects`: those that are not judged yet, with what was predicted for them.
-    `columns`: more comparisons; `answered`: see Review.
-    """
-
-    clients: list[ReviewedClient]
-    suspects: list[tuple[Track, Prediction | None]]
-    comparisons: list[Compare]
-    curves: GroupSums
-    answered: dict[int, set[tuple[str | None, str]]]
-    columns: tuple[CompareColumns, ...] = ()
+from client_telemetry.review.windows import windows
 
 
 def setting(
@@ -238,9 +197,9 @@ def _reviewed(
     comparison = compared(foreseen, happened)
     if foreseen is None and any(each.outcome == outcome.FAILING for each in happened):
         # A new client that meets what is known of these releases: its cause was predicted, if not for it.
-        of_cause = prediction.of_cause(track, refused.refusals(), common.from_release, common.to_release)
-        if of_cause is not None and compared(of_cause, happened) == prediction.HAPPENED:
-            foreseen, comparison = of_cause, prediction.HAPPENED
+        cause = of_cause(track, refused.refusals(), common.from_release, common.to_release)
+        if cause is not None and compared(cause, happened) == prediction.HAPPENED:
+            foreseen, comparison = cause, prediction.HAPPENED
     name, version = track.software
     rule = _owner_rule(track, common)
     return ReviewedClient(

@@ -17,6 +17,7 @@ from client_telemetry.review.phases import (
     Phase,
     Upgrade,
 )
+from client_telemetry.review.prediction import Knowledge
 from client_telemetry.review.regularity import LEAST_TOLERANCE_SECONDS
 from client_telemetry.review.signs import Baseline, Exactness, Refusal, Sign
 from client_telemetry.review.tracks import Track, last_before, within
@@ -31,16 +32,6 @@ _BEGINS = {
     functions.INIT_PRODUCER_ID: functions.TRANSACT,
 }
 """Requests without which a function that ended does not begin again."""
-
-
-@dataclass(frozen=True)
-class Knowledge:
-    """What is known about a client's library for this upgrade. `breaks_login`: the rules by which it can no longer log
-    in, as sentences. `breaking_apis`: APIs that break or degrade according to a finding.
-    """
-
-    breaks_login: tuple[str, ...] = ()
-    breaking_apis: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -127,6 +118,45 @@ def _failing_before(
     return _strongest(harm)
 
 
+@dataclass(frozen=True)
+class _InPhase:
+    """What is known about a client in one phase, before it is judged."""
+
+    track: Track
+    refusals: Sequence[Refusal]
+    library: Knowledge
+    around: Surroundings
+    base: Baseline
+    phase: Phase
+    hosts: Hosts | None
+    rates: tuple[FunctionRates, ...]
+    tolerance: float
+    answered_until: float | None
+    seen_until: float | None
+    change: ClientChange | None
+    harm: tuple[Sign, ...]
+    """What refusals and errors show; what is missing is looked for where the client still sends requests."""
+
+    def outcome(
+        self,
+        word: str,
+        reasons: Sequence[str],
+        kind: str | None = None,
+        at: float | None = None,
+        confidence: str = signs.CERTAIN,
+    ) -> Outcome:
+        return Outcome(self.phase.name, word, kind, at, confidence, tuple(reasons), self.rates)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no request came any more, or none was answered, for longer than a pause may last."""
+        return (
+            self.seen_until is None
+            or self.phase.recorded_until - self.seen_until > self.tolerance
+            or _only_refused(self.track, self.phase, self.tolerance)
+        )
+
+
 def _in_phase(
     track: Track,
     refusals: Sequence[Refusal],
@@ -137,122 +167,140 @@ def _in_phase(
     phase: Phase,
     hosts: Hosts | None,
 ) -> Outcome:
-    rates = _rates(track, around.recorded_before, phase)
-    overall = base.overall
+    """Signs in the order of their weight: harm from before, nothing to compare with, silence or harm, and what is left."""
+    here = _known(track, refusals, library, around, base, phase, hosts)
+    if earlier is not None:
+        return _as_before(here, earlier)
+    if base.overall is None:
+        return _of_new(track, list(here.harm), phase, here.rates, around)
+    found = (
+        _vanished(track, library, around, base, list(here.harm), phase, here.tolerance, here.rates)
+        if here.is_silent
+        else _harmed(here)
+    )
+    return found or _unharmed(here)
+
+
+def _known(
+    track: Track,
+    refusals: Sequence[Refusal],
+    library: Knowledge,
+    around: Surroundings,
+    base: Baseline,
+    phase: Phase,
+    hosts: Hosts | None,
+) -> _InPhase:
     tolerance = LEAST_TOLERANCE_SECONDS
-    if overall is not None and overall.tolerance is not None:
-        tolerance = overall.tolerance
-    answered_until = _last_answered(track, phase.until)
-    seen_until = last_before(track.all_requests, phase.until)
-    was_there = overall is not None
-    change = changed(track, refusals, around.upgrade, around.exactness.slot_seconds, phase.until)
+    if base.overall is not None and base.overall.tolerance is not None:
+        tolerance = base.overall.tolerance
     # After a rollback, what the other release refused is over.
     of_refusals = phase._replace(since=phase.settled) if phase.name == ROLLED_BACK else phase
     harm = signs.refused(track, refusals, of_refusals, min(tolerance, 60.0))
     jam = signs.stuck(track, phase.until, tolerance, phase.since)
-    if jam is not None:
-        harm.append(jam)
+    return _InPhase(
+        track,
+        refusals,
+        library,
+        around,
+        base,
+        phase,
+        hosts,
+        rates=_rates(track, around.recorded_before, phase),
+        tolerance=tolerance,
+        answered_until=_last_answered(track, phase.until),
+        seen_until=last_before(track.all_requests, phase.until),
+        change=changed(track, refusals, around.upgrade, around.exactness.slot_seconds, phase.until),
+        harm=(*harm, jam) if jam else tuple(harm),
+    )
 
-    if earlier is not None:
-        works = [
-            name
-            for name in earlier.functions
-            if any(
-                phase.recorded_until - s.last <= 60.0
-                for s in within(track.answered.get(name, ()), phase.settled, phase.until)
-            )
-        ]
-        if works and not harm:
-            return Outcome(
-                phase.name,
-                outcome.FAILING_BEFORE,
-                outcome.WORKS_AGAIN,
-                None,
-                reasons=(earlier.reason,),
-                rates=rates,
-            )
-        return _of_sign(phase, outcome.FAILING_BEFORE, earlier, rates)
 
-    if not was_there:
-        return _of_new(track, harm, phase, rates, around)
+def _as_before(here: _InPhase, earlier: Sign) -> Outcome:
+    phase = here.phase
+    works = any(
+        phase.recorded_until - span.last <= 60.0
+        for name in earlier.functions
+        for span in within(here.track.answered.get(name, ()), phase.settled, phase.until)
+    )
+    if works and not here.harm:
+        return here.outcome(outcome.FAILING_BEFORE, (earlier.reason,), outcome.WORKS_AGAIN)
+    return _of_sign(phase, outcome.FAILING_BEFORE, earlier, here.rates)
 
-    if (
-        seen_until is None
-        or phase.recorded_until - seen_until > tolerance
-        or _only_refused(track, phase, tolerance)
-    ):
-        gone = _vanished(track, library, around, base, harm, phase, tolerance, rates)
-        if gone is not None:
-            return gone
-    else:
-        harm += signs.silent(
-            track,
-            base,
-            phase.recorded_until,
-            around.changes,
-            [refusal.api_key for refusal in refusals],
-            hosts.elsewhere(track, phase) if hosts else (),
-        )
-        if hosts is None and (base.regular(functions.FETCH) or not track.is_tool):
-            gave_up = signs.without_fetch(track, phase.settled, phase.recorded_until)
-            if gave_up is not None and not within(
-                track.by_api.get(functions.FETCH_API, ()), phase.recorded_until - 60.0, phase.until
-            ):
-                harm.append(gave_up)
-        harm = _confirmed(track, harm, refusals, base)
-        if change is not None:
-            worse = _worse(track, refusals, harm, base, change, around, phase)
-            if (worst := _strongest(worse)) is not None:
-                happened = _of_sign(phase, outcome.CHANGED, worst, rates, worse)
-                reasons = (change.reason, *happened.reasons)
-                return replace(happened, kind=outcome.WORSE, reasons=reasons)
-        worst = _strongest(harm)
-        if worst is not None:
-            if change is not None:
-                worst = worst._replace(reason=f"{worst.reason}; {change.reason}")
-                harm = [worst, *(sign for sign in harm if sign.kind != worst.kind)]
-            locked_out = _partly_locked_out(track, library, around, worst, phase)
-            if locked_out is not None and locked_out.kind == outcome.FAILED_LOGINS:
-                return _of_sign(phase, outcome.GONE, locked_out, rates)
-            return _of_sign(phase, outcome.FAILING, locked_out or worst, rates, harm)
-    denied = signs.not_authorized(track, phase.until)
-    if denied and (answered_until is None or answered_until < phase.since):
-        return Outcome(phase.name, outcome.UNAFFECTED, reasons=tuple(denied.values()), rates=rates)
-    if answered_until is None or answered_until < phase.since:
-        wait = (
-            ""
-            if overall is None or overall.tolerance is None
-            else (f"; check again after {clock((seen_until or phase.since) + tolerance)}")
-        )
-        reason = (
-            f"last seen at {clock(seen_until or base.until)}; a pause of this length is normal for it{wait}"
-        )
-        if phase.recorded_until < phase.settled:
-            reason = f"all requests are known only until {clock(phase.recorded_until)}, the last snapshot of the brokers"
-        elif overall is not None and overall.tolerance is None:
-            reason = f"seen only at {clock(overall.last)} before the upgrade: too few requests to know its normal rate"
-        return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
+
+def _harmed(here: _InPhase) -> Outcome | None:
+    """The outcome of a client that still sends requests and lacks something; None if it lacks nothing."""
+    phase, change = here.phase, here.change
+    harm = _confirmed(here.track, [*here.harm, *_missing(here)], here.refusals, here.base)
+    if change is not None:
+        worse = _worse(here.track, here.refusals, harm, here.base, change, here.around, phase)
+        if (worst := _strongest(worse)) is not None:
+            happened = _of_sign(phase, outcome.CHANGED, worst, here.rates, worse)
+            return replace(happened, kind=outcome.WORSE, reasons=(change.reason, *happened.reasons))
+    worst = _strongest(harm)
+    if worst is None:
+        return None
+    if change is not None:
+        worst = worst._replace(reason=f"{worst.reason}; {change.reason}")
+        harm = [worst, *(sign for sign in harm if sign.kind != worst.kind)]
+    locked_out = _partly_locked_out(here.track, here.library, here.around, worst, phase)
+    if locked_out is not None and locked_out.kind == outcome.FAILED_LOGINS:
+        return _of_sign(phase, outcome.GONE, locked_out, here.rates)
+    return _of_sign(phase, outcome.FAILING, locked_out or worst, here.rates, harm)
+
+
+def _missing(here: _InPhase) -> list[Sign]:
+    """Functions that stopped, and a consumer that no longer fetches."""
+    track, phase, base, hosts = here.track, here.phase, here.base, here.hosts
+    missing = signs.silent(
+        track,
+        base,
+        phase.recorded_until,
+        here.around.changes,
+        [refusal.api_key for refusal in here.refusals],
+        hosts.elsewhere(track, phase) if hosts else (),
+    )
+    if hosts is None and (base.regular(functions.FETCH) or not track.is_tool):
+        gave_up = signs.without_fetch(track, phase.settled, phase.recorded_until)
+        fetches = track.by_api.get(functions.FETCH_API, ())
+        if gave_up is not None and not within(fetches, phase.recorded_until - 60.0, phase.until):
+            missing.append(gave_up)
+    return missing
+
+
+def _unharmed(here: _InPhase) -> Outcome:
+    """The outcome where nothing shows harm: not seen, changed, not tested yet, or unaffected."""
+    phase, change = here.phase, here.change
+    denied = signs.not_authorized(here.track, phase.until)
+    if here.answered_until is None or here.answered_until < phase.since:
+        if denied:
+            return here.outcome(outcome.UNAFFECTED, tuple(denied.values()))
+        return here.outcome(outcome.NOT_SEEN, (_why_not_seen(here),))
     if change is not None and change.at >= phase.since:
-        return Outcome(
-            phase.name, outcome.CHANGED, outcome.FIXED, change.at, change.confidence, (change.reason,), rates
-        )
-    untested = _untested(track, library, around, base, phase)
-    if untested:
-        return Outcome(
-            phase.name,
-            outcome.NOT_TESTED,
-            None,
-            None,
-            reasons=(
-                f"still {functions.does(untested)}, but so far only on brokers that are not upgraded yet",
-            ),
-            rates=rates,
-        )
-    notes = (*denied.values(), *_notes(track, base, phase, denied))
-    perhaps = may_have_changed(track, refusals, around.upgrade, phase.until)
+        return here.outcome(outcome.CHANGED, (change.reason,), outcome.FIXED, change.at, change.confidence)
+    if untested := _untested(here.track, here.library, here.around, here.base, phase):
+        reason = f"still {functions.does(untested)}, but so far only on brokers that are not upgraded yet"
+        return here.outcome(outcome.NOT_TESTED, (reason,))
+    notes = (*denied.values(), *_notes(here.track, here.base, phase, denied))
+    perhaps = may_have_changed(here.track, here.refusals, here.around.upgrade, phase.until)
     if perhaps is not None:
-        return Outcome(phase.name, outcome.UNAFFECTED, None, None, signs.POSSIBLE, (perhaps, *notes), rates)
-    return Outcome(phase.name, outcome.UNAFFECTED, None, None, reasons=notes, rates=rates)
+        return here.outcome(outcome.UNAFFECTED, (perhaps, *notes), confidence=signs.POSSIBLE)
+    return here.outcome(outcome.UNAFFECTED, notes)
+
+
+def _why_not_seen(here: _InPhase) -> str:
+    phase, overall = here.phase, here.base.overall
+    if phase.recorded_until < phase.settled:
+        return f"all requests are known only until {clock(phase.recorded_until)}, the last snapshot of the brokers"
+    if overall is not None and overall.tolerance is None:
+        return (
+            f"seen only at {clock(overall.last)} before the upgrade: too few requests to know its normal rate"
+        )
+    again = (
+        ""
+        if overall is None
+        else f"; check again after {clock((here.seen_until or phase.since) + here.tolerance)}"
+    )
+    last = clock(here.seen_until or here.base.until)
+    return f"last seen at {last}; a pause of this length is normal for it{again}"
 
 
 def _of_new(
@@ -578,4 +626,4 @@ def _per_minute(spans: Sequence[signs.Span], since: float, until: float) -> floa
     return sum(span.requests for span in within(spans, since, until)) / (until - since) * 60
 
 
-__all__ = ["BEFORE", "Knowledge", "Surroundings", "outcomes"]
+__all__ = ["BEFORE", "Surroundings", "outcomes"]

@@ -80,6 +80,19 @@ class MetricCurves(NamedTuple):
     curves: list[MemberCurve]
 
 
+@dataclass(frozen=True)
+class MetricReview:
+    """`versions`, `owners`: curves of each metric by software version and by owner; `changed`: of the reported changes."""
+
+    changes: tuple[MetricChange, ...]
+    versions: tuple[MetricCurves, ...]
+    owners: tuple[MetricCurves, ...]
+    changed: tuple[MetricCurves, ...]
+
+
+NOTHING = MetricReview((), (), (), ())
+
+
 @dataclass
 class Sums:
     """Of averaged members, by slot: the sum of what they measured, and how many measured something."""

@@ -1,11 +1,9 @@
 """The metrics of a review: the comparisons, and the curves of its page. Pure."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from client_telemetry.activity.client_metrics import Instance, Series
 from client_telemetry.review import metric_curves
-from client_telemetry.review.in_parts import Setting
 from client_telemetry.review.metric_changes import (
     OWNER,
     VERSION,
@@ -14,22 +12,10 @@ from client_telemetry.review.metric_changes import (
     MetricChange,
     all_changes,
 )
-from client_telemetry.review.metric_curves import GroupSums, MetricCurves, version_name
+from client_telemetry.review.metric_curves import GroupSums, MetricReview, version_name
 from client_telemetry.review.model import Review
+from client_telemetry.review.setting import Setting
 from client_telemetry.review.tracks import Track
-
-
-@dataclass(frozen=True)
-class MetricReview:
-    """`versions`, `owners`: curves of each metric by software version and by owner; `changed`: of the reported changes."""
-
-    changes: tuple[MetricChange, ...]
-    versions: tuple[MetricCurves, ...]
-    owners: tuple[MetricCurves, ...]
-    changed: tuple[MetricCurves, ...]
-
-
-NOTHING = MetricReview((), (), (), ())
 
 
 def metric_review(

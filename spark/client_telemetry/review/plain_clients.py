@@ -20,13 +20,13 @@ from client_telemetry.identity.owners import first_match
 from client_telemetry.knowledge import apis, kip511, served
 from client_telemetry.review import functions, metric_changes, metric_curves, outcome, span_series
 from client_telemetry.review.hosts import addresses_that_stay
-from client_telemetry.review.in_parts import Part, Predictions, Setting
 from client_telemetry.review.metric_changes import CONNECTIONS, CompareColumns, Group
 from client_telemetry.review.metric_curves import Sums
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import FunctionRates, Outcome
 from client_telemetry.review.phases import FINALIZED, ROLLED_BACK, ROLLING, Phase
 from client_telemetry.review.prediction import Prediction, compared
+from client_telemetry.review.setting import Part, Predictions, Setting
 from client_telemetry.review.span_series import SPAN, After, Before, SpanSeries
 from client_telemetry.review.tracks import TrackKey, by_id
 from client_telemetry.workers.columns import Vector, expanded, starts

@@ -355,40 +355,42 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
     for failure in track.failures:
         if failure.failed and failure.code and failure.first < until:
             by_api.setdefault(failure.api_key, []).append(failure)
-    for key, own in sorted(by_api.items()):
-        succeeded = last_before(track.by_api.get(key, []), until)
-        name = functions.served(key, is_tool=track.is_tool)
-        if key not in _OF_TRANSACTIONS and (succeeded is None or name is None):
-            continue
-        after = [failure for failure in own if succeeded is None or failure.last > succeeded]
-        if not after:
-            continue
-        first, last = (
-            min(failure.first for failure in after),
-            max(min(failure.last, until) for failure in after),
-        )
-        timeout = TRANSACTION_TIMEOUT_SECONDS
-        if key == functions.INIT_PRODUCER_ID:
-            named = [
-                activity.transaction_timeout for activity in track.activities if activity.transaction_timeout
-            ]
-            timeout = max(named, default=timeout)
-        if last - first <= timeout or last < since or until - last > max(tolerance, timeout):
-            continue
-        if sum(failure.failed for failure in after) < error_codes.LEAST_ERRORS:
-            continue
-        if key not in _OF_TRANSACTIONS and within(track.answered.get(name or "", ()), first, until):
-            continue
-        codes = sorted({failure.code for failure in after if failure.code})
-        if set(error_codes.NOT_AUTHORIZED) >= set(codes):
-            continue
-        errors = ", ".join(map(error_codes.text, codes))
-        says = (
-            f"{apis.name(key)} has returned nothing but error {errors} since {clock(first)}, "
-            f"for longer than its timeout of {timeout:.0f} s"
-        )
-        return Sign("stuck", first, CERTAIN, says, (name,) if name else (), (key,))
-    return None
+    signs = (_stuck_api(track, key, own, until, tolerance, since) for key, own in sorted(by_api.items()))
+    return next(filter(None, signs), None)
+
+
+def _stuck_api(
+    track: Track, key: int, failures: Sequence[Failures], until: float, tolerance: float, since: float
+) -> Sign | None:
+    """The sign of one API, from its failures that began before `until`."""
+    succeeded = last_before(track.by_api.get(key, []), until)
+    name = functions.served(key, is_tool=track.is_tool)
+    if key not in _OF_TRANSACTIONS and (succeeded is None or name is None):
+        return None
+    after = [failure for failure in failures if succeeded is None or failure.last > succeeded]
+    if sum(failure.failed for failure in after) < error_codes.LEAST_ERRORS:
+        return None
+    first = min(failure.first for failure in after)
+    last = max(min(failure.last, until) for failure in after)
+    timeout = TRANSACTION_TIMEOUT_SECONDS
+    if key == functions.INIT_PRODUCER_ID:
+        named = [
+            activity.transaction_timeout for activity in track.activities if activity.transaction_timeout
+        ]
+        timeout = max(named, default=timeout)
+    if last - first <= timeout or last < since or until - last > max(tolerance, timeout):
+        return None
+    if key not in _OF_TRANSACTIONS and within(track.answered.get(name or "", ()), first, until):
+        return None
+    codes = sorted({failure.code for failure in after if failure.code})
+    if set(error_codes.NOT_AUTHORIZED) >= set(codes):
+        return None
+    errors = ", ".join(map(error_codes.text, codes))
+    says = (
+        f"{apis.name(key)} has returned nothing but error {errors} since {clock(first)}, "
+        f"for longer than its timeout of {timeout:.0f} s"
+    )
+    return Sign("stuck", first, CERTAIN, says, (name,) if name else (), (key,))
 
 
 def _going_on(track: Track, name: str, since: float, until: float) -> tuple[str, ...]:

@@ -25,12 +25,13 @@ from client_telemetry.identity.client_families import family
 from client_telemetry.knowledge import kip511
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.review import applications
-from client_telemetry.review.in_parts import Part, Setting, part
+from client_telemetry.review.in_parts import part
 from client_telemetry.review.metric_changes import Group
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.plain_clients import plain_clients
 from client_telemetry.review.prediction import Prediction, from_report
+from client_telemetry.review.setting import Part, Setting
 from client_telemetry.review.tracks import Track
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.table import Table
@@ -39,8 +40,7 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 from client_telemetry.workers.columns import Vector
 from client_telemetry.workers.pieces import PIECES, Pieces, by_part, moved, packed, read_pieces, unpacked
 
-READ_BY_A_TASK, EVENTS_OF_A_TASK = 500_000, 150_000
-FEWEST_TASKS = 2
+READ_BY_A_TASK = 500_000
 _OF_ALL = -1
 """Bucket with the totals over all clients."""
 _IDENTITY = ("client_id", "principal", "client_software_name", "client_software_version", "program")
@@ -132,7 +132,7 @@ class ClientRows:
     ) -> None:
         """Data files: `events` of connection_events, `profiled` of clients."""
         tasks = files_by_task(events, READ_BY_A_TASK)
-        self._buckets = buckets = max(FEWEST_TASKS, sum(file.rows for file in events) // EVENTS_OF_A_TASK)
+        self._buckets = buckets = event_files.tasks_for(events)
 
         def read(task: int) -> Pieces:
             return event_files.read(tasks[task], buckets)

@@ -111,19 +111,23 @@ def _records(value: object, context: dict[str, Any]) -> Iterator[dict[str, Any]]
     elif isinstance(value, str):
         yield {**context, "message": value}
     elif isinstance(value, dict):
-        if _is_record(value):
-            yield {**context, **value}
-            return
-        if names := _column_names(value):
-            for row in value["rows"]:
-                yield {**context, **dict(zip(names, row, strict=False))}
-            return
-        scalars = {key: item for key, item in value.items() if isinstance(item, str)}
-        stream = value.get("stream")
-        labels = stream if isinstance(stream, dict) else {}
-        for item in value.values():
-            if _has_containers(item):
-                yield from _records(item, {**context, **scalars, **labels})
+        yield from _records_of_object(value, context)
+
+
+def _records_of_object(value: dict[str, Any], context: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if _is_record(value):
+        yield {**context, **value}
+        return
+    if names := _column_names(value):
+        for row in value["rows"]:
+            yield {**context, **dict(zip(names, row, strict=False))}
+        return
+    scalars = {key: item for key, item in value.items() if isinstance(item, str)}
+    stream = value.get("stream")
+    labels = stream if isinstance(stream, dict) else {}
+    for item in value.values():
+        if _has_containers(item):
+            yield from _records(item, {**context, **scalars, **labels})
 
 
 def _column_names(table: dict[str, Any]) -> list[str]:

@@ -120,23 +120,9 @@ def _match(match: str, item: str) -> str:
     key, equals, regex = item.partition("=")
     key = key.strip()
     if not equals:
-        for separator in (":", "~", " "):
-            name = item.partition(separator)[0].strip()
-            if separator in item and _selector(name):
-                return f"Write {_selector(name)}={item.partition(separator)[2].strip() or '.*'}."
-        if at > 0:
-            return (
-                r"A comma separates selectors: if this is part of the preceding regex, write \x2C for the comma, or an "
-                "alternative (a|b)."
-            )
-        return f"Write {_selector(item) or 'client_id'}=REGEX."
+        return _without_equals(item, is_first=at <= 0)
     if key not in SELECTORS:
-        likely = _selector(key)
-        if likely:
-            return f"Write {likely}={regex.strip()}."
-        if key.lower().replace(".", "_").replace("-", "_") in _NO_SELECTORS:
-            return f"There is no selector by {key}: select its clients by client_id, or by their addresses."
-        return f"The selectors are {', '.join(SELECTORS)}."
+        return _no_selector(key, regex)
     if not regex.strip(" ="):
         return f"Write {key}=.* for any value, or leave the selector out: without it, the subscription matches every client."
     if re.search(r"\(\?<?=", regex):
@@ -147,6 +133,27 @@ def _match(match: str, item: str) -> str:
     if "=" in regex:
         return rf"A selector may contain only one =; within a regex write \x3D: {key}={regex.strip().replace('=', chr(92) + 'x3D')}."
     return _regex(key, regex.strip(), following)
+
+
+def _without_equals(item: str, *, is_first: bool) -> str:
+    for separator in (":", "~", " "):
+        name = item.partition(separator)[0].strip()
+        if separator in item and _selector(name):
+            return f"Write {_selector(name)}={item.partition(separator)[2].strip() or '.*'}."
+    if not is_first:
+        return (
+            r"A comma separates selectors: if this is part of the preceding regex, write \x2C for the comma, or an "
+            "alternative (a|b)."
+        )
+    return f"Write {_selector(item) or 'client_id'}=REGEX."
+
+
+def _no_selector(key: str, regex: str) -> str:
+    if likely := _selector(key):
+        return f"Write {likely}={regex.strip()}."
+    if key.lower().replace(".", "_").replace("-", "_") in _NO_SELECTORS:
+        return f"There is no selector by {key}: select its clients by client_id, or by their addresses."
+    return f"The selectors are {', '.join(SELECTORS)}."
 
 
 def _bounded(item: str, following: str) -> str | None:

@@ -41,18 +41,7 @@ def read(path: Path) -> ClientFile:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             columns = tuple(reader.fieldnames or ())
-            missing = [column for column in COLUMNS if column not in columns]
-            if len(columns) == 1 and missing and re.search("[;\t]", columns[0]):
-                raise UnreadableClients(
-                    f"{path}: fields are separated by {columns[0][len(COLUMNS[0])]!r}: use commas"
-                )
-            if missing:
-                raise UnreadableClients(
-                    f"{path}: no column {missing[0]}: the file needs {', '.join(COLUMNS)}"
-                )
-            for column in columns:
-                if columns.count(column) > 1:
-                    raise UnreadableClients(f"{path}: column {column} occurs more than once")
+            _check_columns(path, columns)
             rows, instances = [], []
             for row in reader:
                 if None in row or None in row.values():
@@ -71,6 +60,19 @@ def read(path: Path) -> ClientFile:
     except csv.Error as error:
         raise UnreadableClients(f"{path}: {error}") from error
     return ClientFile(columns, rows, instances)
+
+
+def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
+    missing = [column for column in COLUMNS if column not in columns]
+    if len(columns) == 1 and missing and re.search("[;\t]", columns[0]):
+        raise UnreadableClients(
+            f"{path}: fields are separated by {columns[0][len(COLUMNS[0])]!r}: use commas"
+        )
+    if missing:
+        raise UnreadableClients(f"{path}: no column {missing[0]}: the file needs {', '.join(COLUMNS)}")
+    for column in columns:
+        if columns.count(column) > 1:
+            raise UnreadableClients(f"{path}: column {column} occurs more than once")
 
 
 def instance_of(row: Mapping[str, str]) -> ClientInstance:

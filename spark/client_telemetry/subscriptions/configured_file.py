@@ -75,21 +75,23 @@ def resource_of(entry: Any) -> Resource:
         if isinstance(interval, bool) or not isinstance(interval, int | str):
             raise ValueError('"interval_ms" must be a whole number of milliseconds')
         properties[INTERVAL_MS] = str(interval)
-    match = entry.get("match")
-    if isinstance(match, dict):
-        if not all(isinstance(value, str) for value in match.values()):
-            raise ValueError('"match" must have texts as values')
-        match = [f"{key}={value}" for key, value in match.items()]
-    if match is not None and match != []:
-        properties[MATCH] = _list(match, "match")
-    if not properties.get(MATCH, MATCH):
-        del properties[MATCH]
+    if match := _selectors(entry.get("match")):
+        properties[MATCH] = match
     for text in (name, *properties.values()):
         if _LONE_SURROGATE.search(text):
             raise ValueError(
                 f"{text!a} contains half of a character (a lone surrogate): write the whole character"
             )
     return Resource(name, properties)
+
+
+def _selectors(match: Any) -> str:
+    """Empty where nothing restricts the subscription."""
+    if isinstance(match, dict):
+        if not all(isinstance(value, str) for value in match.values()):
+            raise ValueError('"match" must have texts as values')
+        match = [f"{key}={value}" for key, value in match.items()]
+    return "" if match is None else _list(match, "match")
 
 
 def _list(value: Any, key: str) -> str:

@@ -1,4 +1,5 @@
 import pytest
+from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.knowledge import known_issues
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, Circumstances
@@ -7,7 +8,7 @@ ISSUES = {each.rule_id: each for each in known_issues.known()}
 
 
 def concerned(name: str, version: str, source: str, target: str, client_roles: tuple[str, ...]) -> set[str]:
-    identity = ClientEvidence(name, version).declared_library
+    identity = declared_library(ClientEvidence(name, version))
     assert identity is not None
     return {
         rule_id

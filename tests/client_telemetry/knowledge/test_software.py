@@ -2,6 +2,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.knowledge import client_versions, software
 
@@ -12,7 +13,7 @@ with DATA.open(encoding="utf-8", newline="") as opened:
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["case"]) for row in CASES])
 def test_identity(row):
-    found = ClientEvidence(row["client_software_name"], row["client_software_version"]).declared_library
+    found = declared_library(ClientEvidence(row["client_software_name"], row["client_software_version"]))
     if not row["library"]:
         assert found is None
         return

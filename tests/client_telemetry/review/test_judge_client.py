@@ -9,9 +9,10 @@ import scenarios
 from client_telemetry.activity.records import Activity, BrokerRun, Client, Evidence
 from client_telemetry.review import decision, outcome
 from client_telemetry.review.in_parts import review
-from client_telemetry.review.judge_client import Knowledge, Surroundings, outcomes
+from client_telemetry.review.judge_client import Surroundings, outcomes
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import upgrade_of
+from client_telemetry.review.prediction import Knowledge
 from client_telemetry.review.signs import NOTHING_REFUSED, Exactness, attributed
 from client_telemetry.review.tracks import tracks
 from hypothesis import given, settings

@@ -20,7 +20,8 @@ from client_telemetry.reports.review.ticket import ROWS, owner_packs
 from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS
 from client_telemetry.review import decision, outcome, phases, prediction
 from client_telemetry.review.in_parts import assembled, part, setting
-from client_telemetry.review.metric_review import NOTHING, metric_review
+from client_telemetry.review.metric_curves import NOTHING
+from client_telemetry.review.metric_review import metric_review
 
 OWNERS = """
 rules:

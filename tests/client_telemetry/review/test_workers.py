@@ -25,14 +25,16 @@ from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.reports.review.document import outcome_lines
 from client_telemetry.review import applications, in_parts, workers
-from client_telemetry.review.in_parts import Setting, assembled, part, review, setting
+from client_telemetry.review.foreseen import evidence_of, predict
+from client_telemetry.review.in_parts import assembled, part, review, setting
 from client_telemetry.review.metric_changes import CLIENT as CLIENT_SCOPE
 from client_telemetry.review.metric_changes import Compare, Group
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import Review, WindowWithoutData
 from client_telemetry.review.outcome_rows import RowsOf
 from client_telemetry.review.plain_clients import plain_clients
-from client_telemetry.review.prediction import Prediction, evidence_of, predict
+from client_telemetry.review.prediction import Prediction
+from client_telemetry.review.setting import Setting
 from client_telemetry.review.tracks import tracks
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS

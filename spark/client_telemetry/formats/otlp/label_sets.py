@@ -24,14 +24,21 @@ _MOST_LABELS = 64
 
 
 @njit
+def _is_among(keys, key):
+    for other in keys:  # noqa: SIM110
+        if other == key:
+            return True
+    return False
+
+
+@njit
 def _plain_run(at, end, tag, used, pairs, table):
     """Pairs used after the run `{ tag, KeyValue { key, AnyValue { string_value } } }*`, -1 if it is not plain."""
     first = used
     while at < end:
-        if byte_at(at) != tag:
-            return -1
+        is_other = byte_at(at) != tag
         size, at = length(at + 1, end)
-        if at == 0 or used - first == _MOST_LABELS:
+        if is_other or at == 0 or used - first == _MOST_LABELS:
             return -1
         stop = at + size
         key_at, key_size, text_at, text_size = at, np.int64(0), np.int64(0), np.int64(0)
@@ -44,20 +51,17 @@ def _plain_run(at, end, tag, used, pairs, table):
                 key_at, key_size = at, size
             elif field == 0x12 and text_at == 0 and size and byte_at(at) == 0x0A:
                 text_size, text_at = length(at + 1, at + size)
-                if text_at == 0 or text_at + text_size != at + size:
-                    return -1
+                if text_at + text_size != at + size:
+                    text_at = np.int64(-1)
             else:
                 return -1
             at += size
-        if text_at == 0:
+        if text_at <= 0:
             return -1
         key = distinct(table, _KEY, key_at, key_size, True)
         text = distinct(table, _TEXT, text_at, text_size, True)
-        if key < 0 or text < 0:
+        if key < 0 or text < 0 or _is_among(pairs[first:used, 0], key):
             return -1
-        for pair in range(first, used):
-            if pairs[pair, 0] == key:
-                return -1
         pairs[used, 0] = key
         pairs[used, 1] = text
         used += 1

@@ -48,7 +48,7 @@ _HOLDS, _IS_POINT = _structure()
 
 
 @compiled("UniTuple(int64, 2)(int64, int64, int8[:, ::1], boolean[::1], int64[:, ::1], int64, int64)")
-def _count(at, end, holds, is_point, stack, max_points, max_parts):
+def _count(at, end, holds, is_point, stack, max_points, max_parts):  # noqa: C901
     """(points, parts) from `at` to `end`, up to where it is broken or a limit is exceeded. Groups, which nobody writes,
     count as what is in them."""
     points, parts, depth, type_ = np.int64(0), np.int64(0), 0, np.int64(0)

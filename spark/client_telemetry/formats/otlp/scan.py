@@ -43,7 +43,7 @@ PAYLOAD_BYTES = 8 * PAYLOAD_COLUMNS
 
 
 @njit
-def _number_points(at, end, shape, payload, name, points, room, used, table):
+def _number_points(at, end, shape, payload, name, points, room, used, table):  # noqa: C901
     """(status, points used) after the body of a gauge or sum."""
     first, temporality, monotonic = used, np.int64(0), np.int64(0)
     while at < end:
@@ -135,12 +135,10 @@ def _metric(at, end, payload, points, room, used, table):
         at += 1
         if tag == 0x0A or tag == 0x12 or tag == 0x1A:  # name, description, unit
             size, at = length(at, end)
-            if at == 0:
+            if at == 0 or not is_ascii(at, size):
                 return GIVEN_UP, used
             if tag == 0x0A:
                 name_at, name_size = at, size
-            if not is_ascii(at, size):
-                return GIVEN_UP, used
             at += size
         elif tag == 0x2A or tag == 0x3A:  # gauge, sum
             size, at = length(at, end)
@@ -161,6 +159,20 @@ def _metric(at, end, payload, points, room, used, table):
 
 
 @njit
+def _scope(at, size, its, table):
+    """A payload has one scope, besides empty ones."""
+    if size == 0:
+        return DONE
+    scope = distinct(table, SCOPE, at, size, False)
+    if scope < 0:
+        return FULL
+    if int64_at(its + 8 * ITS_SCOPE) not in (-1, scope):
+        return GIVEN_UP
+    put_column(its, ITS_SCOPE, scope)
+    return DONE
+
+
+@njit
 def _scope_metrics(at, end, payload, its, points, room, used, table):
     while at < end:
         tag = byte_at(at)
@@ -177,13 +189,9 @@ def _scope_metrics(at, end, payload, its, points, room, used, table):
             size, at = length(at, end)
             if at == 0:
                 return GIVEN_UP, used
-            if size:
-                scope = distinct(table, SCOPE, at, size, False)
-                if scope < 0:
-                    return FULL, used
-                if int64_at(its + 8 * ITS_SCOPE) not in (-1, scope):
-                    return GIVEN_UP, used
-                put_column(its, ITS_SCOPE, scope)
+            status = _scope(at, size, its, table)
+            if status:
+                return status, used
             at += size
         else:
             at = skip_unknown(tag, at, end)
@@ -193,7 +201,7 @@ def _scope_metrics(at, end, payload, its, points, room, used, table):
 
 
 @njit
-def _payload(at, end, payload, its, points, room, used, table):
+def _payload(at, end, payload, its, points, room, used, table):  # noqa: C901
     put_column(its, ITS_RESOURCE, -1)
     put_column(its, ITS_SCOPE, -1)
     if at == end:

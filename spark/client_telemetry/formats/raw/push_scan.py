@@ -89,7 +89,7 @@ def _client(at, end, push, table):
 
 
 @njit
-def _push(at, end, push, table):
+def _push(at, end, push, table):  # noqa: C901
     for column in range(COLUMNS):
         put_column(push, column, 0)
     while at < end:

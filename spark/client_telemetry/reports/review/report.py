@@ -8,7 +8,7 @@ from functools import cached_property
 from client_telemetry.reports.counted import counted
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.decision import Decision
-from client_telemetry.review.metric_review import NOTHING, MetricReview
+from client_telemetry.review.metric_curves import NOTHING, MetricReview
 from client_telemetry.review.model import Review, ReviewedClient
 from client_telemetry.review.phases import ROLLED_BACK
 from client_telemetry.review.rule_records import RuleRecord

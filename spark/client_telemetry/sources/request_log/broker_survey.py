@@ -545,13 +545,7 @@ class _LogReader:
         if not file.may_be_damaged and not file.entries:
             file.may_be_damaged = _LIKE_AN_ENTRY.search(line) is not None
         if not begins_entry(line):
-            if server.is_notable(line):
-                for event in server.read(self._reader.read_other(line)):
-                    _note(event, file)
-            elif _NO_MESSAGE.search(line):
-                file.without_message += 1
-            elif file.of_kafka < _LINES_LOOKED_AT and not file.entries and is_of_kafka(line):
-                file.of_kafka += 1
+            self._other_line(line, server, file)
             return
         file.marked += 1
         parsed = self._reader.read(line)
@@ -581,10 +575,19 @@ class _LogReader:
             evidence.node_ids[parsed.node_id] += 1
         times.append(_Time(nanos, row, entry.connection_id, endpoint))
         key = entry.api_key
-        if key in _OF_CONTROLLERS:
-            evidence.is_controller = True
+        evidence.is_controller = evidence.is_controller or key in _OF_CONTROLLERS
         if key in _LOOKED_AT_KEYS and _is_looked_at(key, evidence):
             self._look(evidence, entry, nanos)
+
+    def _other_line(self, line: bytes, server: ServerLines, file: SurveyedFile) -> None:
+        """A line that is no entry of the request log."""
+        if server.is_notable(line):
+            for event in server.read(self._reader.read_other(line)):
+                _note(event, file)
+        elif _NO_MESSAGE.search(line):
+            file.without_message += 1
+        elif file.of_kafka < _LINES_LOOKED_AT and not file.entries and is_of_kafka(line):
+            file.of_kafka += 1
 
     def _endpoint(
         self, stream: tuple[str, str], connection: str, listener: str, protocol: str
@@ -608,35 +611,9 @@ class _LogReader:
     def _look_at_answer(self, evidence: _EndpointEvidence, entry: RequestEntry, nanos: int) -> None:
         answer = entry.response
         if entry.api_key == API_VERSIONS:
-            offered = tuple(
-                sorted((r["apiKey"], r["minVersion"], r["maxVersion"]) for r in answer.get("apiKeys") or ())
-            )
-            # A refusal (35) lists ApiVersions only.
-            if len(offered) > 1 and not answer.get("errorCode"):
-                if offered[0][0] != PRODUCE:  # a controller's
-                    evidence.is_controller = True
-                    return
-                features = {f["name"]: f["maxVersionLevel"] for f in answer.get("finalizedFeatures") or ()}
-                last = evidence.offers[-1] if evidence.offers else None
-                if last is None or last.api_versions != offered or (features and features != last.features):
-                    finalized = features or (
-                        last.features if last and last.own == own_ranges(offered) else {}
-                    )
-                    evidence.offers.append(Offer(nanos, offered, finalized))
-                else:
-                    evidence.offers[-1] = last._replace(repeated=max(nanos, last.repeated))
+            _note_offer(evidence, answer, nanos)
         elif entry.api_key == METADATA:
-            if isinstance(answer.get("clusterId"), str) and answer["clusterId"]:
-                self._current.cluster_ids[answer["clusterId"]] += 1
-            for broker in answer.get("brokers") or ():
-                at, node = (str(broker["host"]), broker["port"]), broker["nodeId"]
-                if isinstance(node, int):
-                    self._current.addresses.setdefault(at, Counter())[node] += 1
-            for topic in answer.get("topics") or ():
-                for part in topic.get("partitions") or ():
-                    for name in (topic.get("name"), topic.get("topicId")):
-                        if name and part.get("leaderId", -1) >= 0:
-                            self._current.leaders[name, part.get("partitionIndex")] = part["leaderId"]
+            self._look_at_metadata(answer)
         elif entry.api_key in (FIND_COORDINATOR, DESCRIBE_CLUSTER):
             for broker in answer.get("coordinators") or answer.get("brokers") or [answer]:
                 node = broker.get("nodeId", broker.get("brokerId"))
@@ -644,10 +621,44 @@ class _LogReader:
                     at = str(broker["host"]), broker["port"]
                     self._current.addresses.setdefault(at, Counter())[node] += 1
         else:
-            for topic in answer.get("responses") or ():
-                for part in topic.get("partitionResponses") or ():
-                    if part.get("errorCode") == 0:
-                        evidence.accepted.add((topic.get("name") or topic.get("topicId"), part.get("index")))
+            evidence.accepted.update(
+                (topic.get("name") or topic.get("topicId"), part.get("index"))
+                for topic in answer.get("responses") or ()
+                for part in topic.get("partitionResponses") or ()
+                if part.get("errorCode") == 0
+            )
+
+    def _look_at_metadata(self, answer: dict[str, Any]) -> None:
+        if isinstance(answer.get("clusterId"), str) and answer["clusterId"]:
+            self._current.cluster_ids[answer["clusterId"]] += 1
+        for broker in answer.get("brokers") or ():
+            at, node = (str(broker["host"]), broker["port"]), broker["nodeId"]
+            if isinstance(node, int):
+                self._current.addresses.setdefault(at, Counter())[node] += 1
+        for topic in answer.get("topics") or ():
+            for part in topic.get("partitions") or ():
+                for name in (topic.get("name"), topic.get("topicId")):
+                    if name and part.get("leaderId", -1) >= 0:
+                        self._current.leaders[name, part.get("partitionIndex")] = part["leaderId"]
+
+
+def _note_offer(evidence: _EndpointEvidence, answer: dict[str, Any], nanos: int) -> None:
+    """What an endpoint advertises, from an answer to ApiVersions. A refusal (35) lists ApiVersions only."""
+    offered = tuple(
+        sorted((r["apiKey"], r["minVersion"], r["maxVersion"]) for r in answer.get("apiKeys") or ())
+    )
+    if len(offered) < 2 or answer.get("errorCode"):
+        return
+    if offered[0][0] != PRODUCE:  # a controller's
+        evidence.is_controller = True
+        return
+    features = {f["name"]: f["maxVersionLevel"] for f in answer.get("finalizedFeatures") or ()}
+    last = evidence.offers[-1] if evidence.offers else None
+    if last is None or last.api_versions != offered or (features and features != last.features):
+        finalized = features or (last.features if last and last.own == own_ranges(offered) else {})
+        evidence.offers.append(Offer(nanos, offered, finalized))
+    else:
+        evidence.offers[-1] = last._replace(repeated=max(nanos, last.repeated))
 
 
 class _EndpointOwners:
@@ -690,10 +701,28 @@ class _EndpointOwners:
                 unknown.setdefault(endpoint.stream, []).append(endpoint)
             else:
                 identified.setdefault(broker_id, (how, []))[1].append(endpoint)
-        by_folder: dict[str, Counter[int]] = {}
         sources = [
             source for file in server_logs for source in file.server.values() or [ServerSource(file.log, "")]
         ]
+        self._place_unknown(unknown, identified, sources)
+        of_broker = self._server_logs_by_broker(sources, identified)
+        for broker_id, own_sources in of_broker.items():
+            if broker_id not in identified and any(source.counted for source in own_sources):
+                identified[broker_id] = ("server_log", [])
+        return [
+            self._broker(i, how, own, of_broker.get(i, [])) for i, (how, own) in sorted(identified.items())
+        ]
+
+    def _place_unknown(
+        self,
+        unknown: Mapping[tuple[str, str], list[Endpoint]],
+        identified: dict[int, tuple[str, list[Endpoint]]],
+        sources: Sequence[ServerSource],
+    ) -> None:
+        """Add endpoints that nothing names, by stream, to the brokers: to the one that wrote the same log or whose server log is in
+        the same folder; otherwise under a number of their own.
+        """
+        by_folder: dict[str, Counter[int]] = {}
         for source in sources:
             by_folder.setdefault(source.log.file.folder, Counter()).update(source.node_ids)
         for stream, endpoints in unknown.items():
@@ -703,21 +732,14 @@ class _EndpointOwners:
                 continue
             if all(self._seen[e].is_controller for e in endpoints):
                 continue  # of a controller that is not a broker
-            addresses = by_folder.get(stream[0].rpartition("/")[0], Counter())
+            nodes = by_folder.get(stream[0].rpartition("/")[0], Counter())
             groups = _brokers_apart(endpoints)
-            if len(addresses) == 1 and len(groups) == 1:
-                identified.setdefault(next(iter(addresses)), ("server_log", []))[1].extend(endpoints)
+            if len(nodes) == 1 and len(groups) == 1:
+                identified.setdefault(next(iter(nodes)), ("server_log", []))[1].extend(endpoints)
                 continue
             for group in groups:
                 number = next(n for n in range(len(identified) + 1) if n not in identified)
                 identified[number] = ("numbered", group)
-        of_broker = self._server_logs_by_broker(sources, identified)
-        for broker_id, own_sources in of_broker.items():
-            if broker_id not in identified and any(source.counted for source in own_sources):
-                identified[broker_id] = ("server_log", [])
-        return [
-            self._broker(i, how, own, of_broker.get(i, [])) for i, (how, own) in sorted(identified.items())
-        ]
 
     def _server_logs_by_broker(
         self, sources: Sequence[ServerSource], identified: Mapping[int, tuple[str, list[Endpoint]]]

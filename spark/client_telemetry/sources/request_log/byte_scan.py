@@ -127,23 +127,24 @@ def _two(at):
 
 
 @njit
+def _may_be(place, byte):
+    """Whether a time may have this byte there: digits, and what separates them."""
+    if place == 4 or place == 7:
+        return byte == 45
+    if place == 10:
+        return byte == 32 or byte == 84
+    if place == 13 or place == 16:
+        return byte == 58
+    if place == 19:
+        return byte == 44 or byte == 46
+    return is_digit(byte)
+
+
+@njit
 def local_millis(at):
     """Milliseconds since 1970 of `2026-11-22 12:06:01,979`, with `T` or `.` as well; -1 for anything else."""
     for i in range(23):
-        byte = byte_at(at + i)
-        if i == 4 or i == 7:
-            if byte != 45:
-                return np.int64(-1)
-        elif i == 10:
-            if byte != 32 and byte != 84:
-                return np.int64(-1)
-        elif i == 13 or i == 16:
-            if byte != 58:
-                return np.int64(-1)
-        elif i == 19:
-            if byte != 44 and byte != 46:
-                return np.int64(-1)
-        elif not is_digit(byte):
+        if not _may_be(i, byte_at(at + i)):
             return np.int64(-1)
     year, month, day = _two(at) * 100 + _two(at + 2), _two(at + 5), _two(at + 8)
     hour, minute, second = _two(at + 11), _two(at + 14), _two(at + 17)

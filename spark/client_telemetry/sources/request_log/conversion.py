@@ -304,7 +304,7 @@ class _Conversion:
         for dump in self._of_no_broker.values():
             dump.abandon()
 
-    def _file(self, log: LogFile) -> None:
+    def _file(self, log: LogFile) -> None:  # noqa: C901
         converted = self.done
         cut = CutOff()
         self._reader = LineReader.of_file(log, self._zone, self._survey.year)

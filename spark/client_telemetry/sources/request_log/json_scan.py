@@ -177,7 +177,7 @@ def _is_error_code(key_end):
 
 
 @njit
-def _behind_value(at, words, with_bodies, with_names, with_errors, value):
+def _behind_value(at, words, with_bodies, with_names, with_errors, value):  # noqa: C901
     """(next, value, shape, codes): `value` with the groups, transactional ids and replica ids hashed into it that are somewhere
     inside; `shape`: with names and topics, too, if `with_names`; `codes`: of each errorCode, if `with_errors`.
     """
@@ -246,7 +246,7 @@ def _behind_value(at, words, with_bodies, with_names, with_errors, value):
 
 
 @njit
-def json_entry(at, words, with_bodies, with_names, seed):
+def json_entry(at, words, with_bodies, with_names, seed):  # noqa: C901
     """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which the
     correlation id and the connection id begin and end; `at`: behind `"requestApiKey":`.
     """

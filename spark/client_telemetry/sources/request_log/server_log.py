@@ -205,10 +205,11 @@ class ServerLines:
             if words is not None and (line.nanos is not None or line.problem):
                 self._not_read(line)
             return
-        event = _event(text, line.nanos)
-        if event is None:
-            return
-        event = event._replace(label=line.label)
+        if event := _event(text, line.nanos):
+            yield from self._begin(event._replace(label=line.label), line, text, thrown)
+
+    def _begin(self, event: ServerEvent, line: Line, text: str, thrown: list[str]) -> Iterator[ServerEvent]:
+        """The event of a line, at once or after its exception, whose lines may follow in the same message (`thrown`)."""
         if event.kind not in ("refused", "fatal") and (event.kind != "login_failed" or event.text):
             yield event
             return

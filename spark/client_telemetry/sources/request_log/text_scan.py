@@ -212,7 +212,7 @@ def _behind_response(at, words):
 
 
 @njit
-def text_entry(at, words, names, keys, with_bodies, with_names, seed):
+def text_entry(at, words, names, keys, with_bodies, with_names, seed):  # noqa: C901
     """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which the
     correlation id and the connection id begin and end; `at`: behind `(apiKey=`.
     """
