@@ -3,12 +3,12 @@
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from client_telemetry.artefacts import diffs, files, libraries, tree
 from client_telemetry.artefacts.binaries import images
-from client_telemetry.artefacts.code import Setting
+from client_telemetry.artefacts.found import Found, Result, Unread
 from client_telemetry.artefacts.judged import Judged
 from client_telemetry.artefacts.judged import of as judged_of
 from client_telemetry.artefacts.libraries import Client
@@ -17,37 +17,6 @@ from client_telemetry.artefacts.packages import UNREAD, Package, Place, Unreadab
 from client_telemetry.artefacts.surroundings import Surroundings, folders
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.knowledge.vocabulary import PRECEDENCE
-
-
-@dataclass(frozen=True)
-class Unread:
-    """A file of a kind that names packages, and why it could not be read."""
-
-    file: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Found:
-    """A client library that an artefact names, with its verdict."""
-
-    place: Place
-    client: Client
-    judged: Judged
-    owner: str = ""
-    owner_source: str = ""
-    diff: str = ""
-
-
-@dataclass
-class Result:
-    """`read`: how many files that name packages were read."""
-
-    found: list[Found] = field(default_factory=list)
-    unread: list[Unread] = field(default_factory=list)
-    read: int = 0
-    settings: list[Setting] = field(default_factory=list)
-    """Client ids, groups and the like that stand as literals in configuration files."""
 
 
 def scan(

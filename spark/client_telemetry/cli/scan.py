@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from client_telemetry.artefacts.scan import Result, scan
+from client_telemetry.artefacts.found import Result
+from client_telemetry.artefacts.scan import scan
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, add_fail_on, decide
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments

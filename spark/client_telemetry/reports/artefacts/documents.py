@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from client_telemetry.artefacts.scan import Found, Result
+from client_telemetry.artefacts.found import Found, Result
 from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, INSUFFICIENT_EVIDENCE, SAFE, UNSUPPORTED
 from client_telemetry.reports.client_strings import without_invisible
 

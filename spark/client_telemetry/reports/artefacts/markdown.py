@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.scan import Result
+from client_telemetry.artefacts.found import Result
 from client_telemetry.reports.artefacts.text import summary
 from client_telemetry.reports.markdown import code, prose, row
 

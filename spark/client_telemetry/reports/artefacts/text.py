@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from textwrap import wrap
 
-from client_telemetry.artefacts.scan import Found, Result
+from client_telemetry.artefacts.found import Found, Result
 from client_telemetry.knowledge.vocabulary import SAFE
 from client_telemetry.reports.client_strings import without_invisible
 from client_telemetry.reports.counted import counted
