@@ -29,6 +29,7 @@ PLACEHOLDERS = {
     "LOGS": str(LOG),
     "FILES": f"--release=2.7.2 {LOG}",
     "OBJECT SEQUENCE": f"{OBJECT} all",
+    "scan PATH": "scan .",
 }
 IN_CODE = re.compile(r"(?:^|`)(?:\.venv/bin/)?client-telemetry ([a-z][a-z-]*)((?: [^`\n…]+)?)", re.M)
 
@@ -60,6 +61,7 @@ def folder(tmp_path: Path) -> Path:
     shutil.copy(examples / "clients.csv", tmp_path)
     shutil.copy(CHECKOUT / "tests/data/probe/apache-4.0.1.json", tmp_path / "target.json")
     shutil.copy(examples / "campaigns.yaml", tmp_path)
+    (tmp_path / "go.mod").write_text("module m\n\nrequire github.com/twmb/franz-go v1.18.0\n")
     (tmp_path / "var/published").mkdir(parents=True)
     (tmp_path / "subscriptions.json").write_text(
         '[{"name": "s", "metrics": ["org.apache.kafka."], "interval_ms": 60000, "match": {}}]'
