@@ -52,7 +52,16 @@ def report(extra: int = 0) -> ReviewReport:
     found, comparisons, curves = assembled([made], evidence, common)
     metrics = metric_review(found, common, comparisons, curves, lambda groups: tracks)
     now = datetime(2026, 11, 21, 13, tzinfo=UTC)
-    return ReviewReport(found, "r", "fleet", now, decision.decisions(found), "made now", metrics=metrics)
+    return ReviewReport(
+        found,
+        "r",
+        "fleet",
+        now,
+        decision.decisions(found),
+        "made now",
+        metrics=metrics,
+        knowledge_built_at=datetime(2026, 11, 20, tzinfo=UTC),
+    )
 
 
 def test_owners_with_news_get_a_message_and_others_none() -> None:

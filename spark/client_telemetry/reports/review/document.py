@@ -138,7 +138,7 @@ def document(report: ReviewReport) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "knowledge_version": report.knowledge_version,
-        "knowledge_built_at": report.knowledge_built_at,
+        "knowledge_built_at": timestamp(report.knowledge_built_at) if report.knowledge_built_at else None,
         "code_version": report.code_version,
         "review_id": report.review_id,
         "cluster_id": review.cluster_id,
