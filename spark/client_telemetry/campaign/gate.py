@@ -9,7 +9,8 @@ from client_telemetry.campaign.answers import Answer, newest
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.states import StateChange, current
 from client_telemetry.campaign.vocabulary import LEFT, QUIET, WAIVED
-from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO, counted
+from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
+from client_telemetry.console.counted import counted, first_of
 from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE
 
 WORDS: Final = {GO: "go", NO_GO: "no-go", CANNOT_TELL: "cannot tell"}
@@ -89,7 +90,7 @@ def _of_applications(campaign: Campaign, changes: Sequence[StateChange]) -> Iter
             yield _listed("waiver_ends_before", GO, late, f"whose waiver ends before {campaign.date}")
 
     if unmatched := _unmatched(campaign, changes):
-        text = f"statements about what is not affected (is the name right?): {_first(unmatched)}"
+        text = f"statements about what is not affected (is the name right?): {first_of(unmatched, _NAMED)}"
         yield Reason("unmatched_statements", GO, text, "", unmatched)
 
 
@@ -105,11 +106,9 @@ def _unmatched(campaign: Campaign, changes: Sequence[StateChange]) -> tuple[str,
 def _listed(kind: str, code: int, states: Sequence[StateChange], text: str) -> Reason:
     names = tuple(sorted({state.application for state in states}))
     number = len({state.application_key for state in states})
-    return Reason(kind, code, f"{counted(number, 'application')} {text}: {_first(names)}", "", names)
-
-
-def _first(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return Reason(
+        kind, code, f"{counted(number, 'application')} {text}: {first_of(names, _NAMED)}", "", names
+    )
 
 
 def _of_knowledge(campaign: Campaign, knowledge: Knowledge, today: dt.date) -> Iterator[Reason]:

@@ -13,6 +13,7 @@ from client_telemetry.campaign.answers import Answer, NotAReport, from_report
 from client_telemetry.campaign.gate import Knowledge
 from client_telemetry.campaign.plan import BadCampaign, Campaign
 from client_telemetry.campaign.plan_file import named, read_campaigns
+from client_telemetry.console.counted import first_of
 from client_telemetry.knowledge import releases
 
 REPORT_VERSION: Final = 3
@@ -76,8 +77,7 @@ def _others(folder: Path) -> str:
         for file in _files(folder)
         if (release := _summarized_release(file.with_name("summary.json")))
     }
-    shown = sorted(found)[:_NAMED]
-    return ", ".join(shown) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
+    return first_of(sorted(found), _NAMED)
 
 
 def _is_inside(file: Path, folder: Path) -> bool:

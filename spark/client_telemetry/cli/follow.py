@@ -12,7 +12,7 @@ from typing import Any
 
 from client_telemetry.cli.interrupt import INTERRUPTED
 from client_telemetry.compatibility.well_observed import INTERVALS, SHORTEST_S
-from client_telemetry.reports.counted import counted
+from client_telemetry.console.counted import counted
 from client_telemetry.sources.log_files import find_logs
 
 

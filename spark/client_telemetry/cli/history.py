@@ -16,11 +16,11 @@ from itertools import pairwise
 from typing import Any
 
 from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.catalog import is_missing
 from client_telemetry.lake.lake import Lake
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.spreadsheet import cell
 from client_telemetry.tables.clients import CLIENTS
 

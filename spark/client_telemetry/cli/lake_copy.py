@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.formats.raw.file_system import UnusableLocation
 from client_telemetry.lake.catalog import NoSuchLake, unavailable
 from client_telemetry.lake.copying import copy_lake
-from client_telemetry.reports.counted import counted
 
 BAD_LOCATION = 2
 FAILED = 1

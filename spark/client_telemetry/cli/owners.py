@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owner_trial import applications, matches, trial_report
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.lake.catalog import is_missing
 from client_telemetry.lake.lake import Lake
-from client_telemetry.reports.counted import counted
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.rows import ClientRow
 

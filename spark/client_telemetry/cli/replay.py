@@ -16,7 +16,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.formats import target_file
 from client_telemetry.formats.target_file import UnusableTarget
@@ -28,11 +30,10 @@ from client_telemetry.probe.listener import UnusableSettings, read_properties
 from client_telemetry.probe.measurement import NothingMeasured
 from client_telemetry.probe.probing import Limits
 from client_telemetry.probe.replay import Replayed, Sent
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.spreadsheet import cell
 from client_telemetry.tables.clients import CLIENTS
 
-GO, BAD_ARGUMENTS, REFUSES, CANNOT_TELL = 0, 2, 3, 4
+BAD_ARGUMENTS = 2
 HEADER = (
     "cluster_id",
     "api_key",
@@ -111,7 +112,7 @@ def _print(replayed: Sequence[Replayed], answers_like: Sequence[str], with_answe
     refused = [each for each in replayed if each.refused]
     print(*_summary(replayed, refused, answers_like), sep="\n", file=sys.stderr)
     if refused:
-        return REFUSES
+        return NO_GO
     return CANNOT_TELL if any(each.is_open for each in replayed) else GO
 
 

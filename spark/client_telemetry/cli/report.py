@@ -34,6 +34,7 @@ from client_telemetry.compatibility.listener_mechanisms import (
 )
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.console.counted import counted
 from client_telemetry.console.elapsed import elapsed_said
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.hosts import host_names
@@ -46,7 +47,6 @@ from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.local_spark import local_spark
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.reports.counted import counted
 from client_telemetry.sources.log_files import NoLogs, find_logs
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,

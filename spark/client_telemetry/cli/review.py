@@ -28,6 +28,7 @@ from client_telemetry.compatibility.listener_mechanisms import (
     listener_mechanisms,
 )
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.counted import counted
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
@@ -35,7 +36,6 @@ from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.review import decision

@@ -21,12 +21,12 @@ from client_telemetry.artefacts.scan import scan
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, add_fail_on, decide
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.owners import BadOwnerRule, OwnerRule, load_owner_rules
 from client_telemetry.knowledge import measured_targets, releases
 from client_telemetry.reports.artefacts import documents, markdown, text
-from client_telemetry.reports.counted import counted
 
 TEXT, JSON, SARIF, MARKDOWN = "text", "json", "sarif", "markdown"
 

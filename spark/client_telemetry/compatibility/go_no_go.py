@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE, PRECEDENCE
 
 GO: Final = 0
@@ -60,10 +61,6 @@ def _decide_by_verdicts(report: Mapping[str, Any], fail_on: Sequence[str]) -> tu
         )
     )
     return decide(of_applications, fail_on)
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def add_fail_on(parser: argparse.ArgumentParser, *, default: tuple[str, ...] | None) -> None:

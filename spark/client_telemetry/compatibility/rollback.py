@@ -16,6 +16,7 @@ from client_telemetry.compatibility.conclusion import conclude
 from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ClientEvidence, format_versions, versions_in_use
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding, Outlook
+from client_telemetry.console.counted import first_of
 from client_telemetry.knowledge import apis, client_ranges, known_issues, releases, served
 from client_telemetry.knowledge.known_issues import KnownIssue
 from client_telemetry.knowledge.software import Identity
@@ -49,9 +50,7 @@ def judge_rollback(
         apis.request(key, format_versions([use.version for use in of_api]))
         for key, of_api in sorted(uses.items())
     ]
-    named = ", ".join(requests[:_MOST_NAMED]) + (
-        f" and {len(requests) - _MOST_NAMED} more" if len(requests) > _MOST_NAMED else ""
-    )
+    named = first_of(requests, _MOST_NAMED)
     sentences = [f"{from_release} answered its requests ({named}) and accepts the same again."]
     if upgraded.verdict in (BREAKS, DEGRADES):
         sentences.append(f"What stops working on {to_release} works again.")

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
+from client_telemetry.console.counted import counted
 from client_telemetry.reports.cluster_states import cluster_states
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.evidence import BrokerIncarnation, Coverage, CoverageRun, Missed, Watched
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 

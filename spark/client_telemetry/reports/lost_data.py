@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from client_telemetry.reports.counted import counted
+from client_telemetry.console.counted import counted
 from client_telemetry.tables.rows import BrokerHourRow, RawObjectRow
 
 DAMAGED = ("torn", "damaged", "unreadable", "empty", "too_late")

@@ -10,11 +10,11 @@ from importlib import resources
 from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import kip511
 from client_telemetry.reports import charts, wording
 from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown, without_invisible
 from client_telemetry.reports.cluster_states import release
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.coverage import COMPLETENESS
 from client_telemetry.tables import quality_findings as findings
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from client_telemetry.artefacts.found import Found, Result
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import SAFE
 from client_telemetry.reports.client_strings import without_invisible
-from client_telemetry.reports.counted import counted
 
 _WIDTH = 110
 

@@ -7,7 +7,7 @@ from typing import Final
 from markupsafe import Markup
 
 from client_telemetry.campaign.pace import DayCount, Forecast
-from client_telemetry.reports.counted import counted
+from client_telemetry.console.counted import counted
 
 WIDTH: Final = 640
 HEIGHT: Final = 170

@@ -6,11 +6,11 @@ from typing import Final
 
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.vocabulary import LEFT, QUIET
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE
 from client_telemetry.reports.campaign.document import clusters_left
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
 from client_telemetry.reports.client_strings import shortened
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import code, prose
 from client_telemetry.reports.names import folder_name
 

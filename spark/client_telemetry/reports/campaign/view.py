@@ -14,7 +14,7 @@ from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.states import StateChange, current
 from client_telemetry.campaign.vocabulary import FIXED, LEFT, RENAMED, STATES
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO
-from client_telemetry.reports.counted import counted
+from client_telemetry.console.counted import counted
 
 RECENT_DAYS: Final = 7
 

@@ -7,9 +7,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import kip511
 from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.evidence import RelatedClient
 from client_telemetry.reports.fleet.day_curves import ClientFiles
 from client_telemetry.reports.fleet.model import (

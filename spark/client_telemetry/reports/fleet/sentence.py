@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from client_telemetry.reports.counted import counted
+from client_telemetry.console.counted import counted
 from client_telemetry.reports.fleet.model import Changes, Phrase
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 
-from client_telemetry.reports.counted import counted
+from client_telemetry.console.counted import counted
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.decision import Decision
 from client_telemetry.review.metric_curves import NOTHING, MetricReview

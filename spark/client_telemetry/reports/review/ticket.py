@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from client_telemetry.console.counted import counted
 from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import code, prose, row
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.report import ReviewReport, moment

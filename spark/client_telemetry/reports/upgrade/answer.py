@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.releases import not_one_rolling_upgrade
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import Phrase
 
 LONGEST_TRIGGER = 52

@@ -6,11 +6,11 @@ from dataclasses import fields
 from datetime import date, datetime
 from typing import Any, TypeVar
 
+from client_telemetry.console.counted import counted
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.knowledge.releases import is_rollback
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.coverage import coverage, hour_sentences, traffic_seen, watched_sentences
 from client_telemetry.reports.evidence import Coverage
 from client_telemetry.reports.names import folder_name

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility.fixes import NOT_IDENTIFIED, PINNED
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import edits
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import (
     CERTAINTIES,
     FIXES,

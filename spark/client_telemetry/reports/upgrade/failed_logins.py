@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from client_telemetry.console.counted import counted
 from client_telemetry.identity.hosts import HostNames
 from client_telemetry.identity.owners import OwnerRule, first_match
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import ClientVerdict, FailedLogin
 
 COLUMNS = (

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import measured_targets, releases
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import Application, Outlook
 
 VERDICTS = ("breaks", "insufficient_evidence", "degrades", "unsupported", "safe")

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from client_telemetry.reports.counted import counted
+from client_telemetry.console.counted import counted
 from client_telemetry.reports.outcomes import OUTCOMES, outcome
 from client_telemetry.reports.upgrade.applications import outcome_on
 from client_telemetry.reports.upgrade.model import Application, Target, TargetDifference

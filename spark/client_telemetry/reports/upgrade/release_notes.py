@@ -5,10 +5,10 @@ from datetime import datetime
 
 from client_telemetry.compatibility import cluster_notes, targets
 from client_telemetry.compatibility.broker_settings import BrokerSetup
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import apis, served
 from client_telemetry.knowledge.releases import is_rollback
 from client_telemetry.knowledge.vocabulary import NO, YES
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import ClusterNote, FalseAlarm, SkippedRelease
 from client_telemetry.tables.rows import BrokerRow
 

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlencode
 
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import age, kip511
 from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.outcomes import SAFE_SO_FAR, SAFE_SO_FAR_MEANING, split_safe
 from client_telemetry.reports.upgrade import failed_logins, wording

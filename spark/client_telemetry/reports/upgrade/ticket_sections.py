@@ -1,8 +1,8 @@
 """The parts of the ticket about the change as a whole: releases compared, the mixed window, the rollback, notes."""
 
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.apis import in_words
 from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, split_safe
 from client_telemetry.reports.upgrade import wording

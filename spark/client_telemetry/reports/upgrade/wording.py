@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
+from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import kip511
-from client_telemetry.reports.counted import counted
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, outcome
 from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
