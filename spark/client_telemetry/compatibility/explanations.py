@@ -20,8 +20,10 @@ from client_telemetry.knowledge.vocabulary import (
 ASK = "ask its owner for library, version and configuration"
 
 
-def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
-    """What is unknown about a client and what would settle it, most important first."""
+def missing(case: Case, findings: list[Finding], not_told_apart: str) -> tuple[str, ...]:
+    """What is unknown about a client and what would settle it, most important first. `not_told_apart`: what shows that it may be
+    several programs.
+    """
     gaps = []
     if not case.roles and case.dropped and not inference.greets_as_of_0_11(case):
         settled_by = "watch it longer, or "
@@ -29,8 +31,10 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
             # A check whether brokers answer would look the same however long it is watched.
             settled_by = f"{case.target} answers this too, so if it only checks that brokers answer, nothing changes for it; otherwise "
         gaps.append(f"what this client does and with which library: {_seen_so_far(case)}; {settled_by}{ASK}")
-    if case.may_lose_anything and (why := inference.several_programs(case)):
-        gaps.append(f"whether several programs share its client id, or one replaced another, as {why}")
+    if not_told_apart:
+        gaps.append(
+            f"whether several programs share its client id, or one replaced another, as {not_told_apart}"
+        )
     if case.contradiction:
         gaps.append(f"which library it really is: {case.contradiction}; {ASK}")
     for finding in findings:

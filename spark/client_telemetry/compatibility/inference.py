@@ -247,9 +247,7 @@ def _can_be_one_process(case: Case, several: one_process.Several) -> bool:
         )
     if any(one_process.sends(profile, several) for profile in possible):
         return True
-    return case.identity is None and one_process.is_reader_and_writer_of_kafka_go(
-        fingerprints.every_profile(), case.seen, case.source
-    )
+    return case.identity is None and one_process.is_reader_and_writer_of_kafka_go(case.seen, case.source)
 
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:

@@ -3,8 +3,9 @@ request is from, and whether a client is several programs, follows from it.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
-from client_telemetry.compatibility.fingerprints import TAKES_LOWER, Profile
+from client_telemetry.compatibility.fingerprints import TAKES_LOWER, Profile, every_profile
 from client_telemetry.knowledge import apis, served
 
 BEFORE_VERSIONS_ARE_KNOWN = frozenset((17, apis.API_VERSIONS, 36))
@@ -58,33 +59,35 @@ _KAFKA_GO = "kafka-go"
 _LOWEST_METADATA_OF_CONN = 1
 
 
-def is_reader_and_writer_of_kafka_go(
-    profiles: Sequence[Profile], seen: Sequence[tuple[int, Sequence[int]]], release: str
-) -> bool:
+def is_reader_and_writer_of_kafka_go(seen: Sequence[tuple[int, Sequence[int]]], release: str) -> bool:
     """Whether these are just the requests of a kafka-go program that has a Reader (conn.go) and a Writer or Client (transport.go),
     which choose versions each by itself. Each must show one beside Metadata that the other does not send.
     """
-    offered = served.by(release)
-    configurations = {profile.configuration for profile in profiles if profile.library == _KAFKA_GO}
-    chosen = {
-        configuration: {
-            (key, min(profile.ranges[key].max, offered[key].advertised.max))
-            for profile in profiles
-            if (profile.library, profile.configuration) == (_KAFKA_GO, configuration)
-            for key in profile.ranges
-            if key in offered
-        }
-        for configuration in configurations
-    }
+    chosen = _chosen_by_kafka_go(release)
     requests = {
         (key, version) for key, of_api in seen if key not in BEFORE_VERSIONS_ARE_KNOWN for version in of_api
     }
-    together = set().union(*chosen.values()) | {(_METADATA, _LOWEST_METADATA_OF_CONN)}
+    together = set().union(*chosen) | {(_METADATA, _LOWEST_METADATA_OF_CONN)}
     return requests <= together and all(
         any(
-            request in own and not any(request in other for other in chosen.values() if other is not own)
+            request in own and not any(request in other for other in chosen if other is not own)
             for request in requests
             if request[0] != _METADATA
         )
-        for own in chosen.values()
+        for own in chosen
     )
+
+
+@cache
+def _chosen_by_kafka_go(release: str) -> tuple[frozenset[tuple[int, int]], ...]:
+    """For each configuration the requests, as API key and version, that its versions choose on a release."""
+    offered = served.by(release)
+    chosen: dict[str, set[tuple[int, int]]] = {}
+    for profile in every_profile():
+        if profile.library == _KAFKA_GO:
+            chosen.setdefault(profile.configuration, set()).update(
+                (key, min(versions.max, offered[key].advertised.max))
+                for key, versions in profile.ranges.items()
+                if key in offered
+            )
+    return tuple(map(frozenset, chosen.values()))
