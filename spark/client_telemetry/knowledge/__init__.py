@@ -40,8 +40,8 @@ OWN_FILES = (
     "version_aliases.csv",
 )
 """What a user's folder can hold: releases, clients, products, issues and notes; not what every release shares (APIs, roles)."""
-_CACHES_OF = ("client_telemetry.knowledge.", "client_telemetry.compatibility.")
-"""Modules whose cached functions hold what follows from the rows."""
+_CACHES_OF = "client_telemetry."
+"""Modules whose cached functions may hold what follows from the rows: those of every room read them."""
 
 
 class Line(int):
