@@ -14,6 +14,7 @@ from pathlib import Path
 from client_telemetry import knowledge
 from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.output_file import replace_file
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import age, releases
 from client_telemetry.knowledge.package import UnusablePackage
@@ -104,10 +105,10 @@ def _cache() -> Path:
 
 def _write(out: Path, contents: dict[str, bytes]) -> None:
     if out.suffix == ".zip":
-        store.replace_file(out, package_files.zip_content(contents))
+        replace_file(out, package_files.zip_content(contents))
         return
     if out.exists() and not (out / MANIFEST).is_file() and any(out.iterdir()):
         raise UnusablePackage(f"{out} is not a package and not empty: name another folder")
     out.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        store.replace_file(out / name, content)
+        replace_file(out / name, content)

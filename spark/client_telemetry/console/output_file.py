@@ -1,6 +1,8 @@
 """Output files of commands: written whole or not at all, and CSV that every reader can read back."""
 
 import csv
+import os
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,21 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     with partial.open("w", encoding="utf-8", newline="") as opened:
         yield opened
     partial.replace(path)
+
+
+def replace_file(file: Path, content: bytes) -> None:
+    """A reader sees the old file or the new one, whatever happens meanwhile."""
+    descriptor, partial = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        Path(partial).chmod(0o644)
+        Path(partial).replace(file)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
 
 
 def write_csv(opened: TextIO, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -10,10 +10,10 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from client_telemetry.console.output_file import replace_file
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge_package import fetching
 from client_telemetry.knowledge_package.fetching import NotFetched
@@ -73,7 +73,8 @@ class MavenRepository:
             digest = fetching.content(f"{url}.sha1").decode(errors="replace").split()[:1]
             if digest != [hashlib.sha1(content, usedforsecurity=False).hexdigest()]:
                 raise NotFetched(f"{url}: its SHA-1 is not the one that the repository says")
-            self._keep(file, content)
+            self.cache.mkdir(parents=True, exist_ok=True)
+            replace_file(file, content)
         else:
             jar = f"-Dartifact={_GROUP}:{artefact}:{release}:jar"
             self._maven(file.name, "dependency:copy", jar, f"-DoutputDirectory={self.cache}")
@@ -95,10 +96,3 @@ class MavenRepository:
         if done.returncode:
             said = re.search(r"\[.*?ERROR.*?\] (.{1,300})", done.stdout)
             raise NotFetched(f"{what}: Maven: {said[1].strip() if said else done.returncode}")
-
-    def _keep(self, file: Path, content: bytes) -> None:
-        self.cache.mkdir(parents=True, exist_ok=True)
-        descriptor, partial = tempfile.mkstemp(dir=self.cache, prefix=".")
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(content)
-        Path(partial).replace(file)

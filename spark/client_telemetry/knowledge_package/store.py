@@ -6,10 +6,10 @@ use; a package that is named by the environment or a clusters file is used whate
 """
 
 import os
-import tempfile
 from pathlib import Path
 
 from client_telemetry import knowledge
+from client_telemetry.console.output_file import replace_file
 from client_telemetry.knowledge.package import Package, UnusablePackage
 from client_telemetry.knowledge_package import package_files, signatures
 from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE, PackageFiles
@@ -88,18 +88,3 @@ def _remember(trust: str, keys: Path) -> None:
     new = [signatures.in_base64(key) for key in signatures.keys_of(trust)]
     lines = [*kept.splitlines(), *(key for key in new if key not in kept)]
     replace_file(keys, ("\n".join(lines) + "\n").encode())
-
-
-def replace_file(file: Path, content: bytes) -> None:
-    """A reader sees the old file or the new one, whatever happens meanwhile."""
-    descriptor, partial = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(content)
-            opened.flush()
-            os.fsync(opened.fileno())
-        Path(partial).chmod(0o644)
-        Path(partial).replace(file)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
