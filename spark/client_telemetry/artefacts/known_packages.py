@@ -4,6 +4,7 @@
 the library in the `same_version`, or it `brings` some version of it that only a lock file, an SBOM or an image names.
 """
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
@@ -51,6 +52,9 @@ def find(kind: str, name: str) -> KnownPackage | None:
 def normal_name(kind: str, name: str) -> str:
     """Names as their registries compare them: PyPI takes `_`, `.` and `-` for the same, Go's hosts and NuGet take no
     notice of case.
+
+    >>> normal_name("pypi", "Confluent._kafka"), normal_name("npm", "kafkaJS")
+    ('confluent-kafka', 'kafkaJS')
     """
     if kind == "maven":
         # Syft takes the artifact for the group of a jar without pom.properties, as all of Kafka's are (built by Gradle).
@@ -61,7 +65,7 @@ def normal_name(kind: str, name: str) -> str:
             else name
         )
     if kind == "pypi":
-        return "-".join(name.lower().replace("_", "-").replace(".", "-").split("-"))
+        return re.sub(r"[-_.]+", "-", name).lower()  # PEP 503
     return (
         name.lower()
         if kind in ("golang", "nuget", "composer", "github", "hex", "deb", "apk", "rpm")
