@@ -17,8 +17,6 @@ from client_telemetry.knowledge.software import Identity
 
 ONE, TWO, DOUBTFUL = "one_application", "two_applications", "doubtful"
 
-_SET_UP = frozenset((17, apis.API_VERSIONS, 36))
-"""SaslHandshake, ApiVersions, SaslAuthenticate: sent before the broker can know a name."""
 _TOGETHER = dt.timedelta(minutes=1)
 """How far apart an application's first connections may be."""
 
@@ -46,7 +44,7 @@ class Relation:
 
 def relation(named: Connections, unnamed: Connections) -> Relation:
     """How `unnamed` (software `unknown`, or empty where the source does not record it) relates to `named`."""
-    requests = {key: versions for key, versions in unnamed.versions.items() if key not in _SET_UP}
+    requests = {key: versions for key, versions in unnamed.versions.items() if key not in apis.SET_UP}
     if not requests:
         return _closed_before_named(named, unnamed)
     identity = software.identify_name(named.client_software_name, named.client_software_version)

@@ -36,7 +36,6 @@ CAN_SKIP_API_VERSIONS = frozenset(("librdkafka", "franz-go", "brod"))
 """By api.version.request=false, MaxVersions, query_api_versions: then the configuration and not the release decides, and
 no version is excluded."""
 NOT_ASKED_COSTS = 2
-_SET_UP = frozenset((17, apis.API_VERSIONS, 36))
 
 Seen = tuple[tuple[int, tuple[int, ...]], ...]
 
@@ -192,7 +191,7 @@ def _by_requests(candidates: list[Candidate], product: str | None, requests: See
     }
     ranked = sorted(candidates, key=lambda candidate: (-weight[candidate.library], candidate.library))
     best, *rest = ranked
-    of_apis = sum(key not in _SET_UP for key, _ in requests)
+    of_apis = sum(key not in apis.SET_UP for key, _ in requests)
     ahead = weight[best.library] - (weight[rest[0].library] if rest else 0)
     sure = (
         best.exact == of_apis >= LEAST
@@ -352,7 +351,9 @@ def _could_be_older(library: str, requests: Seen, names_are_kept: bool) -> bool:
         return False
     highest = _highest_of_the_oldest(library, names_are_kept)
     return all(
-        key in highest and max(versions) <= highest[key] for key, versions in requests if key not in _SET_UP
+        key in highest and max(versions) <= highest[key]
+        for key, versions in requests
+        if key not in apis.SET_UP
     )
 
 
@@ -381,7 +382,7 @@ def _single_versions(requests: Seen, release: str) -> tuple[tuple[int, int, int]
     return tuple(
         (key, versions[0], offered[key].advertised.max)
         for key, versions in requests
-        if key not in _SET_UP and len(versions) == 1 and key in offered
+        if key not in apis.SET_UP and len(versions) == 1 and key in offered
     )
 
 

@@ -229,7 +229,7 @@ def several_programs(case: Case) -> str:
     several = {
         key: frozenset(versions)
         for key, versions in case.seen
-        if len(versions) > 1 and key not in one_process.BEFORE_VERSIONS_ARE_KNOWN
+        if len(versions) > 1 and key not in apis.SET_UP
     }
     if several.keys() <= one_process.SHOWS_ALL_FROM_THE_START or _can_be_one_process(case, several):
         return ""

@@ -25,8 +25,6 @@ from client_telemetry.knowledge.vocabulary import (
     YES,
 )
 
-_BEFORE_LOGIN = frozenset((17, 18, 36))
-"""SaslHandshake, ApiVersions, SaslAuthenticate."""
 _FETCH, _MEMBERSHIP = 1, frozenset((11, 12, 14))
 
 
@@ -223,7 +221,7 @@ def _on_both_releases(case: Case, finding: Finding, issue: KnownIssue) -> Findin
     latent issue waits for its event as before, unless the client is a group member that reads nothing: then the event
     has happened.
     """
-    requests = set(case.uses) - _BEFORE_LOGIN
+    requests = set(case.uses) - apis.SET_UP
     finding = replace(finding, explanation=f"{finding.explanation} (as on {case.source} already)")
     if issue.verdict != BREAKS:
         is_so = finding.decides and (issue.verdict == UNSUPPORTED or issue.when == LATENT)

@@ -8,8 +8,11 @@ from functools import cache
 from client_telemetry.compatibility.fingerprints import TAKES_LOWER, Profile, every_profile
 from client_telemetry.knowledge import apis, served
 
-BEFORE_VERSIONS_ARE_KNOWN = frozenset((17, apis.API_VERSIONS, 36))
-"""SaslHandshake, ApiVersions, SaslAuthenticate: sent before a library knows what the broker has."""
+ONE_VERSION = frozenset((8, 11, 12, 13, 14, 15, 20, 22, 24, 26, 32))
+"""OffsetCommit, JoinGroup, Heartbeat, LeaveGroup, SyncGroup, DescribeGroups, DeleteTopics, InitProducerId,
+AddPartitionsToTxn, EndTxn, DescribeConfigs: no process of benchmarks/matrix sent two versions of these to one broker
+release.
+"""
 SHOWS_ALL_FROM_THE_START = frozenset((11,))
 """JoinGroup: who joins shows from there on all that a member sends, so two versions of it hide nothing of either program."""
 
@@ -64,9 +67,7 @@ def is_reader_and_writer_of_kafka_go(seen: Sequence[tuple[int, Sequence[int]]], 
     which choose versions each by itself. Each must show one beside Metadata that the other does not send.
     """
     chosen = _chosen_by_kafka_go(release)
-    requests = {
-        (key, version) for key, of_api in seen if key not in BEFORE_VERSIONS_ARE_KNOWN for version in of_api
-    }
+    requests = {(key, version) for key, of_api in seen if key not in apis.SET_UP for version in of_api}
     together = set().union(*chosen) | {(_METADATA, _LOWEST_METADATA_OF_CONN)}
     return requests <= together and all(
         any(

@@ -16,8 +16,8 @@ from itertools import pairwise, permutations
 from client_telemetry.compatibility import fingerprints
 from client_telemetry.identity.broker_clients import REPLICA_FETCHER
 from client_telemetry.identity.client_families import family
-from client_telemetry.identity.programs import NOT_COMPARED, sends_two_versions
-from client_telemetry.knowledge import kip511, products, software
+from client_telemetry.identity.programs import sends_two_versions
+from client_telemetry.knowledge import apis, kip511, products, software
 
 KINDS = {
     "application": "clients with their own client ids",
@@ -332,7 +332,7 @@ class _Parts:
         if len(tools) > MOST_DEFAULT_IDS:
             return
         for place, client in enumerate(self._clients):
-            requested = client.versions.keys() - NOT_COMPARED
+            requested = client.versions.keys() - apis.SET_UP
             is_own = not self._products[place] and not client.is_named
             if not is_own or LIST_OFFSETS not in requested or not requested <= {LIST_OFFSETS, METADATA}:
                 continue
@@ -576,7 +576,7 @@ class _Parts:
 NO_CLIENT_ID = "(no client id)"
 PRODUCE, LIST_OFFSETS, METADATA, FIND_COORDINATOR = 0, 2, 3, 10
 """Of the tools with an admin client of that name only kafka-consumer-groups sends FindCoordinator."""
-_OF_PRODUCERS = NOT_COMPARED | {PRODUCE, METADATA, 22, 71, 72}
+_OF_PRODUCERS = apis.SET_UP | {PRODUCE, METADATA, 22, 71, 72}
 """What a producer without transactions sends: also InitProducerId, and GetTelemetrySubscriptions and PushTelemetry for
 its own metrics.
 """
@@ -631,5 +631,5 @@ def _could_be_one(one: Client, other: Client) -> bool:
     that both used.
     """
     declare_two = one.is_named and other.is_named and one.software != other.software
-    shared = one.versions.keys() & other.versions.keys() - NOT_COMPARED
+    shared = one.versions.keys() & other.versions.keys() - apis.SET_UP
     return not declare_two and all(not one.versions[key].isdisjoint(other.versions[key]) for key in shared)

@@ -28,8 +28,6 @@ REPLICA_FETCHER = r"broker-\d+-fetcher-\d+(?:-.*)?"
 
 CLIENT_IDS = "|".join(ASKED)
 
-LOGIN = frozenset((17, 18, 36))
-"""What every client sends before it logs in to a SASL listener."""
 
 CLIENTS_ONLY = frozenset((0, 8, 9, 11, 12, 13, 14, 15, 16, 61, 65, 66))
 """Produce, OffsetCommit, OffsetFetch, JoinGroup, Heartbeat, LeaveGroup, SyncGroup, DescribeGroups, ListGroups,
@@ -68,5 +66,5 @@ def is_broker(
         (keys for ids, keys in ASKED.items() if client_id and re.fullmatch(ids, client_id)), None
     )
     return expected_keys is not None and answered_api_keys <= (
-        expected_keys | LOGIN if is_sasl else expected_keys
+        expected_keys | apis.SET_UP if is_sasl else expected_keys
     )

@@ -14,14 +14,8 @@ from typing import NamedTuple
 from client_telemetry.compatibility import fingerprints, one_process
 from client_telemetry.knowledge import apis, products
 
-ONE_VERSION = frozenset((8, 11, 12, 13, 14, 15, 20, 22, 24, 26, 32))
-"""OffsetCommit, JoinGroup, Heartbeat, LeaveGroup, SyncGroup, DescribeGroups, DeleteTopics, InitProducerId,
-AddPartitionsToTxn, EndTxn, DescribeConfigs: no process of benchmarks/matrix sent two versions of these to one broker
-release.
-"""
 JAVA_SEVERAL = fingerprints.TAKES_LOWER["kafka-clients"]
 """Of all other APIs it sends one version."""
-NOT_COMPARED = one_process.BEFORE_VERSIONS_ARE_KNOWN
 
 _PRODUCE = 0
 
@@ -66,7 +60,7 @@ def may_be_several(client_id: str | None, versions: Versions) -> bool:
         or sends_two_versions(versions, _is_java(client_id))
         or (
             is_anybodys(client_id)
-            and any(len(of_api) > 1 for key, of_api in versions.items() if key not in NOT_COMPARED)
+            and any(len(of_api) > 1 for key, of_api in versions.items() if key not in apis.SET_UP)
         )
     )
 
@@ -141,7 +135,7 @@ def _runs(connections: Sequence[Seen], is_java: bool) -> list[_Run]:
         connection = connections[place]
         versions: dict[int, set[int]] = defaultdict(set)
         for key, version in connection.uses:
-            if key not in NOT_COMPARED:
+            if key not in apis.SET_UP:
                 versions[key].add(version)
         recent = [
             run for run in going_on[connection.address] if run.last + TOGETHER_MICROS >= connection.first
@@ -192,7 +186,7 @@ def _are_compatible(one: Versions, other: Versions, is_java: bool) -> bool:
 
 
 def _sends_one_version(key: int, is_java: bool) -> bool:
-    return key in ONE_VERSION or (is_java and key not in JAVA_SEVERAL and key not in NOT_COMPARED)
+    return key in one_process.ONE_VERSION or (is_java and key not in JAVA_SEVERAL and key not in apis.SET_UP)
 
 
 def _is_java(client_id: str | None) -> bool:

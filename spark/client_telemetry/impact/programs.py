@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from client_telemetry.identity.programs import NOT_COMPARED, Seen, may_be_several, programs
+from client_telemetry.identity.programs import Seen, may_be_several, programs
 from client_telemetry.impact.evidence_columns import CONNECTION, each_item, last_requests
+from client_telemetry.knowledge.apis import SET_UP
 from client_telemetry.tables.clients import CLIENT_KEY
 from client_telemetry.workers.columns import ALWAYS, Vector, distinct, integers, micros, numbered
 
@@ -18,7 +19,7 @@ def may_be_shared(profiled: pa.Table) -> Vector:
     api_key, version, requests = (
         integers(pc.struct_field(use, name)) for name in ("api_key", "version", "requests")
     )
-    compared = (requests > 0) & ~np.isin(api_key, sorted(NOT_COMPARED))
+    compared = (requests > 0) & ~np.isin(api_key, sorted(SET_UP))
     client, api_key, version = client[compared], api_key[compared], version[compared]
     size = len(profiled)
     apis = np.bincount(distinct(client, api_key)[0], minlength=size)

@@ -19,6 +19,8 @@ USED_BY = ("data", "admin", "connection", "telemetry", "broker")
 
 API_VERSIONS = 18
 """Never refused for its version alone: the broker answers error 35 with its range and the client asks again."""
+SET_UP = frozenset((17, API_VERSIONS, 36))
+"""SaslHandshake, ApiVersions, SaslAuthenticate: sent before a library knows what the broker has."""
 
 
 class Versions(NamedTuple):

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.identity.broker_clients import ASKED, CLIENT_IDS, CLIENTS_ONLY, LOGIN, api_keys
-from client_telemetry.knowledge import kip511
+from client_telemetry.identity.broker_clients import ASKED, CLIENT_IDS, CLIENTS_ONLY, api_keys
+from client_telemetry.knowledge import apis, kip511
 from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
 from client_telemetry.sessionize.earlier_events import may_have_earlier_events
 from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links
@@ -180,7 +180,7 @@ def _asks_more_than_a_broker() -> Column:
     is_sasl = F.coalesce(F.col("security_protocol").startswith("SASL"), F.lit(False))
     asks_more = F.lit(False)
     for client_ids, keys in ASKED.items():
-        more = F.when(is_sasl, _answered_beyond(keys | LOGIN)).otherwise(_answered_beyond(keys))
+        more = F.when(is_sasl, _answered_beyond(keys | apis.SET_UP)).otherwise(_answered_beyond(keys))
         asks_more = F.when(_is_called(client_ids), more).otherwise(asks_more)
     return asks_more
 

@@ -2,12 +2,10 @@
 
 import pytest
 from client_telemetry.compatibility import (
-    applications,
     failures,
     fixes,
-    identification,
     inference,
-    issue_findings,
+    one_process,
     well_observed,
 )
 from client_telemetry.identity import broker_clients, programs
@@ -20,13 +18,9 @@ BEFORE_LOGIN = "SaslHandshake ApiVersions SaslAuthenticate"
 @pytest.mark.parametrize(
     ("found", "names"),
     [
-        (programs.ONE_VERSION, "OffsetCommit JoinGroup Heartbeat LeaveGroup SyncGroup DescribeGroups DeleteTopics InitProducerId AddPartitionsToTxn EndTxn DescribeConfigs"),
+        (one_process.ONE_VERSION, "OffsetCommit JoinGroup Heartbeat LeaveGroup SyncGroup DescribeGroups DeleteTopics InitProducerId AddPartitionsToTxn EndTxn DescribeConfigs"),
         (programs.JAVA_SEVERAL, "Fetch ListOffsets OffsetFetch FindCoordinator ListGroups"),
-        (programs.NOT_COMPARED, BEFORE_LOGIN),
-        (applications._SET_UP, BEFORE_LOGIN),
-        (identification._SET_UP, BEFORE_LOGIN),
-        (issue_findings._BEFORE_LOGIN, BEFORE_LOGIN),
-        (broker_clients.LOGIN, BEFORE_LOGIN),
+        (apis.SET_UP, BEFORE_LOGIN),
         (broker_clients.ASKED[r"broker-\d+-txn-marker-sender"], "ApiVersions WriteTxnMarkers"),
         (broker_clients.ASKED[r"raft-client-\d+"], "ApiVersions Vote BeginQuorumEpoch EndQuorumEpoch FetchSnapshot AddRaftVoter RemoveRaftVoter UpdateRaftVoter"),
         (broker_clients.ASKED[r"AddPartitionsManager-client-\d+"], "ApiVersions AddPartitionsToTxn"),

@@ -25,7 +25,7 @@ from client_telemetry.identity.applications import (
     Client,
     applications,
 )
-from client_telemetry.identity.programs import NOT_COMPARED
+from client_telemetry.knowledge import apis
 
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
@@ -445,7 +445,7 @@ def test_a_mirror_came_and_went_within_ten_seconds():
             own = {"first_seen_at": NOON, "last_seen_at": NOON + HOUR}
             own[moment] += seconds * second
             assert len(parts([consumers[0], replace(producer, **own)])) == count
-    everything = dict.fromkeys((*NOT_COMPARED, 0, 3, 22, 71, 72), frozenset((0,)))
+    everything = dict.fromkeys((*apis.SET_UP, 0, 3, 22, 71, 72), frozenset((0,)))
     asks_all = replace(mirror()[2], versions=everything | {3: frozenset((6,))})
     assert len(parts([*mirror()[:2], asks_all])) == 1
 
