@@ -29,7 +29,7 @@ LEVELS = (
     {"workers"},
     {"pipeline"},
     {"sources"},
-    {"probe", "artefacts", "campaign"},
+    {"probe", "artefacts", "campaign", "rehearsal"},
     {"activity"},
     {"decode", "sessionize", "profile", "impact"},
     {"review"},

@@ -38,16 +38,16 @@ e2e-probe: install plugin $(STAMPS)/end_to_end $(PROBED_RELEASES:%=var/end_to_en
 
 var/end_to_end/jars/kafka-%/.fetched: | $(STAMPS)/end_to_end
 	@echo "fetching Kafka $* ..."
-	@$(call download,"Kafka $*",$(@D).log) $(MAVEN) -f tests/end_to_end/real_kafka/jars/broker-$(firstword $(subst ., ,$*)).pom.xml -Dkafka.version=$* \
+	@$(call download,"Kafka $*",$(@D).log) $(MAVEN) -f spark/client_telemetry/rehearsal/jars/broker-$(firstword $(subst ., ,$*)).pom.xml -Dkafka.version=$* \
 	    org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
 	    -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
 	@touch $@
 
-$(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/end_to_end/real_kafka/clients/requirements.txt | $(STAMPS)/uv
+$(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml spark/client_telemetry/rehearsal/jars/*.xml) tests/end_to_end/real_kafka/clients/requirements.txt | $(STAMPS)/uv
 	@echo "fetching brokers, an object store and clients ..."
 	@rm -rf var/end_to_end && mkdir -p var/end_to_end
-	@for pom in broker-3 broker-4 object-store jmx-exporter; do \
-	    $(call download,$$pom,var/end_to_end/$$pom.log) $(MAVEN) -f tests/end_to_end/real_kafka/jars/$$pom.pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+	@for file in $(wildcard spark/client_telemetry/rehearsal/jars/*.pom.xml tests/end_to_end/real_kafka/jars/*.pom.xml); do \
+	    pom=$$(basename $$file .pom.xml); $(call download,$$pom,var/end_to_end/$$pom.log) $(MAVEN) -f $$file org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
 	        -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/var/end_to_end/jars/$$pom || exit 1; done
 	@$(PYTHON) -m venv var/end_to_end/venv
 	@$(call download,"a client of Kafka",var/end_to_end/clients.log) var/uv/bin/uv pip sync --quiet --require-hashes --python var/end_to_end/venv/bin/python tests/end_to_end/real_kafka/clients/requirements.txt

@@ -1,70 +1,88 @@
-"""One real Kafka broker, from its published jars: one node, PLAINTEXT and SASL_PLAINTEXT on 127.0.0.1."""
+"""One real Kafka broker in a sandbox, from its published jars: one node, PLAINTEXT and SASL_PLAINTEXT on 127.0.0.1."""
 
-import os
 import random
 import re
+import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-CHECKOUT = Path(__file__).parents[2]
-WORK = CHECKOUT / "var" / "fixes"
+from client_telemetry.rehearsal import confinement
+from client_telemetry.rehearsal.library_programs import NotInstalled, Workplace
+
 USERNAME, PASSWORD = "client", "of-the-client"
-START_SECONDS = 120
+START_S = 120
 _STARTED = r"Kafka Server started|\[KafkaServer id=1\] started"
 _CLUSTER = "4L6g3nShT-eMCtK--X86sw"
 _SECURITY = "org.apache.kafka.common.security"
-_POMS = CHECKOUT / "tests" / "end_to_end" / "real_kafka" / "jars"
+_POMS = Path(__file__).parent / "jars"
 _RELOAD4J = """\
 log4j.rootLogger=INFO, S
 log4j.appender.S=org.apache.log4j.FileAppender
 log4j.appender.S.File={folder}/server.log
 log4j.appender.S.layout=org.apache.log4j.PatternLayout
 log4j.appender.S.layout.ConversionPattern=[%d] %p %m (%c)%n
+log4j.appender.Q=org.apache.log4j.FileAppender
+log4j.appender.Q.File={folder}/request.log
+log4j.appender.Q.layout=org.apache.log4j.PatternLayout
+log4j.appender.Q.layout.ConversionPattern=%m%n
+log4j.logger.kafka.request.logger=DEBUG, Q
+log4j.additivity.kafka.request.logger=false
 """
 _LOG4J2 = """\
 <Configuration status="WARN"><Appenders>
 <File name="S" fileName="{folder}/server.log"><PatternLayout pattern="[%d] %p %m (%c)%n"/></File>
-</Appenders><Loggers><Root level="INFO"><AppenderRef ref="S"/></Root></Loggers></Configuration>
+<File name="Q" fileName="{folder}/request.log"><PatternLayout pattern="%m%n"/></File>
+</Appenders><Loggers><Root level="INFO"><AppenderRef ref="S"/></Root>
+<Logger name="kafka.request.logger" level="DEBUG" additivity="false"><AppenderRef ref="Q"/></Logger>
+</Loggers></Configuration>
 """
 
 
 class BrokerDidNotStart(RuntimeError):
-    """With the folder that holds what it printed."""
+    """With its own last words."""
 
 
-def jars(release: str) -> Path:
-    """The folder with the jars of a broker release, fetched from the package repository where it is not there yet."""
-    folder = WORK / "brokers" / release
+@dataclass(frozen=True)
+class Broker:
+    addresses: Mapping[str, str]
+    """Bootstrap address by security protocol."""
+    request_log: Path
+    """One line for each request that it answered, as kafka.request.logger writes them at DEBUG."""
+
+
+def jars(release: str, cache: Path) -> Path:
+    """The folder with the jars of a broker release, fetched by Maven where it is not there yet. Raises NotInstalled."""
+    folder = cache / "brokers" / release
     if not folder.exists():
+        partial = folder.with_name(f".{release}")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
         pom = _POMS / f"broker-{'4' if _is_4(release) else '3'}.pom.xml"
-        copying = [
-            "dependency:copy-dependencies",
-            f"-Dkafka.version={release}",
-            f"-DoutputDirectory={folder}",
-        ]
-        subprocess.run(["mvn", "-q", "-B", "-f", pom, *copying], check=True)
+        copying = (f"-Dkafka.version={release}", f"-DoutputDirectory={partial}/jars")
+        Workplace(partial, cache).do("mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", *copying)
+        (partial / "jars").rename(folder)
+        shutil.rmtree(partial)
     return folder
 
 
 @contextmanager
-def running(broker: str) -> Iterator[dict[str, str]]:
+def running(broker: str, cache: Path, *formatting: str) -> Iterator[Broker]:
     """A fresh broker while the block runs: `4.0.1`; `4.0.1#transaction.version=0` with that feature level; `3.9.1@2.7`
     in ZooKeeper mode with that inter.broker.protocol.version. 2.x is always in ZooKeeper mode, which has no SCRAM
-    credentials here.
-
-    Gives the bootstrap address by security protocol.
+    credentials here. `formatting`: more arguments of StorageTool. Raises NotInstalled or BrokerDidNotStart.
     """
     name, _, feature = broker.partition("#")
     release, _, protocol = name.partition("@")
-    folder = WORK / "run" / f"{broker}-{os.getpid()}"
-    folder.mkdir(parents=True)
-    plain, sasl, other = _free_ports(3)
-    java = _Java(release, folder)
-    try:
+    with tempfile.TemporaryDirectory(prefix="kafka-") as sandbox, ExitStack() as ending:
+        folder = Path(sandbox)
+        plain, sasl, other = _free_ports(3)
+        java = _Java(release, folder, jars(release, cache), ending)
         settings = _settings(folder, plain, sasl)
         if protocol or release.startswith("2."):
             settings |= _zookeeper(java, other, protocol)
@@ -74,46 +92,57 @@ def running(broker: str) -> Iterator[dict[str, str]]:
             scram = [f"SCRAM-SHA-{bits}=[name={USERNAME},password={PASSWORD}]" for bits in (256, 512)]
             adding = [word for each in scram for word in ("--add-scram", each)]
             adding += ["--feature", feature] if feature else []
-            java.run("kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", properties, *adding)
+            java.run(
+                "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", properties, *adding, *formatting
+            )
             java.start("kafka.Kafka", properties)
         java.wait_until_kafka_is_started()
-        yield {"PLAINTEXT": f"127.0.0.1:{plain}", "SASL_PLAINTEXT": f"127.0.0.1:{sasl}"}
-    finally:
-        java.end()
+        addresses = {"PLAINTEXT": f"127.0.0.1:{plain}", "SASL_PLAINTEXT": f"127.0.0.1:{sasl}"}
+        yield Broker(addresses, folder / "request.log")
 
 
 class _Java:
     """Programs of one release's jars; what they print goes to `output` in a folder, the broker's log to server.log."""
 
-    def __init__(self, release: str, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, release: str, folder: Path, jars: Path, ending: ExitStack) -> None:
+        self.folder, self.ending = folder, ending
+        self.environment = confinement.of_programs(folder / "home")
         self.command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-        self.command += ["-Djava.net.preferIPv4Stack=true", _logging(release, folder)]
-        self.command += ["-cp", f"{jars(release)}/*"]
+        self.command += ["-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC", _logging(release, folder)]
+        self.command += ["-cp", f"{jars}/*"]
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def run(self, *program: str) -> None:
-        with (self.folder / "output").open("a") as output:
-            subprocess.run([*self.command, *program], check=True, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            ended = confinement.run([*self.command, *program], self.environment, self.folder, START_S)
+        except OSError:
+            raise NotInstalled("java is not installed") from None
+        if ended.code != 0:
+            raise BrokerDidNotStart(_last_words(ended.output) or program[0])
 
     def start(self, *program: str) -> None:
-        with (self.folder / "output").open("a") as output:
-            process = subprocess.Popen(
-                [*self.command, *program], stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        output = self.ending.enter_context((self.folder / "output").open("a"))
+        try:
+            process = self.ending.enter_context(
+                confinement.started([*self.command, *program], self.environment, self.folder, output.fileno())
             )
+        except OSError:
+            raise NotInstalled("java is not installed") from None
         self.processes.append(process)
 
     def wait_until_kafka_is_started(self) -> None:
-        log, deadline = self.folder / "server.log", time.monotonic() + START_SECONDS
+        log, deadline = self.folder / "server.log", time.monotonic() + START_S
         while not (log.exists() and re.search(_STARTED, log.read_text())):
             if self.processes[-1].poll() is not None or time.monotonic() > deadline:
-                raise BrokerDidNotStart(f"see {self.folder}")
-            time.sleep(0.3)
+                said = log if log.exists() else self.folder / "output"
+                raise BrokerDidNotStart(_last_words(said.read_text(errors="replace")) or "it said nothing")
+            time.sleep(0.2)
 
-    def end(self) -> None:
-        for each in reversed(self.processes):
-            each.kill()
-            each.wait()
+
+def _last_words(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    saying = [line for line in lines if re.search(r"ERROR|FATAL|Exception|required|invalid", line)]
+    return (saying or lines or [""])[-1][:300]
 
 
 def _zookeeper(java: _Java, port: int, protocol: str) -> dict[str, object]:

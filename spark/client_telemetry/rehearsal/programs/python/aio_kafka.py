@@ -1,4 +1,4 @@
-"""The steps of benchmarks/fixes with aiokafka."""
+"""The steps of a rehearsal with aiokafka."""
 
 import asyncio
 import os

@@ -4,14 +4,16 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.AdminClient;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 
-/** The steps of benchmarks/fixes with kafka-clients. CONFIGURATION: settings of consumers, such as group.protocol=consumer. */
+/** The steps of a rehearsal with kafka-clients. CONFIGURATION: settings of consumers, such as group.protocol=consumer. */
 public final class JavaClient {
     private static final String TOPIC = env("TOPIC");
     private static final String GROUP = env("GROUP");
@@ -132,12 +134,22 @@ public final class JavaClient {
         }
     }
 
+    private static void create() throws Exception {
+        try (AdminClient admin = AdminClient.create(settings())) {
+            admin.createTopics(List.of(new NewTopic(TOPIC + "-created", 1, (short) 1))).all().get(15, TimeUnit.SECONDS);
+            ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, TOPIC + "-created");
+            admin.describeConfigs(List.of(topic)).all().get(15, TimeUnit.SECONDS);
+            admin.listConsumerGroups().all().get(15, TimeUnit.SECONDS);
+        }
+    }
+
     public static void main(String[] arguments) {
         if (report("connect", JavaClient::connect)) {
             report("produce", JavaClient::produce);
             report("consume", JavaClient::consume);
             report("commit", JavaClient::group);
             report("txn", JavaClient::transaction);
+            report("create", JavaClient::create);
         }
         System.exit(0);
     }

@@ -1,4 +1,4 @@
-//! The steps of benchmarks/fixes with the crate kafka.
+//! The steps of a rehearsal with the crate kafka.
 use kafka::client::{Compression, FetchOffset, GroupOffsetStorage, KafkaClient};
 use kafka::consumer::Consumer;
 use kafka::producer::{Producer, Record};

@@ -1,4 +1,4 @@
-// The steps of benchmarks/fixes with franz-go.
+// The steps of a rehearsal with franz-go.
 package main
 
 import (

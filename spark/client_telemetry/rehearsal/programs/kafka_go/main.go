@@ -1,4 +1,4 @@
-// The steps of benchmarks/fixes with segmentio/kafka-go, and the two ways to create a topic.
+// The steps of a rehearsal with segmentio/kafka-go, and the two ways to create a topic.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The steps of benchmarks/fixes with kafka-node.
+// The steps of a rehearsal with kafka-node.
 const kafka = require("kafka-node");
 const { report, within, env } = require("./steps.js");
 

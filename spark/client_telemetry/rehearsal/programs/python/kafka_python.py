@@ -1,4 +1,4 @@
-"""The steps of benchmarks/fixes with kafka-python."""
+"""The steps of a rehearsal with kafka-python."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-// The steps of benchmarks/fixes with kafkajs.
+// The steps of a rehearsal with kafkajs.
 const { Kafka, logLevel } = require("kafkajs");
 const { report, within, authentication, env } = require("./steps.js");
 

@@ -1,4 +1,4 @@
-"""The steps of benchmarks/fixes with pykafka."""
+"""The steps of a rehearsal with pykafka."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-// The steps of benchmarks/fixes with @platformatic/kafka. CONFIGURATION: groupProtocol=consumer.
+// The steps of a rehearsal with @platformatic/kafka. CONFIGURATION: groupProtocol=consumer.
 import { Admin, Consumer, Producer, stringDeserializers, stringSerializers } from "@platformatic/kafka";
 import steps from "./steps.js";
 

@@ -1,4 +1,4 @@
-// The steps of benchmarks/fixes with confluent-kafka-go, which carries librdkafka.
+// The steps of a rehearsal with confluent-kafka-go, which carries librdkafka.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The steps of benchmarks/fixes with Sarama. CONFIGURATION: settings joined by blanks, such as
+// The steps of a rehearsal with Sarama. CONFIGURATION: settings joined by blanks, such as
 // "config.Version=2.1.0 Consumer.Offsets.Retention=24h".
 package main
 

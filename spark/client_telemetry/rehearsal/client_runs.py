@@ -1,0 +1,79 @@
+"""One run of a program: installed once for each version of its library, then run against a broker as often as it is asked."""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from client_telemetry.rehearsal import confinement
+from client_telemetry.rehearsal.library_programs import PROGRAMS, STEPS, NotInstalled, Program, Workplace
+
+RUN_S = 240
+OK, NOT_AVAILABLE = "ok", "n/a"
+_SAID = 300
+
+
+def install(name: str, program: Program, version: str, cache: Path, sources: Path = PROGRAMS) -> Path:
+    """The folder of a version of a library with its program, made if it is not there or of another program. Raises
+    NotInstalled.
+    """
+    folder = cache / "clients" / name / version
+    made_of, current = folder / "made_of", digest(sources / program.source)
+    if made_of.exists() and made_of.read_text(encoding="utf-8") == current:
+        return folder
+    if not re.fullmatch(r"\d+(\.\d+)+([-.\w]*)", version):
+        raise NotInstalled(f"{version!r} is not an exact version")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    program.install(Workplace(folder, cache), version)
+    made_of.write_text(current, encoding="utf-8")
+    return folder
+
+
+def digest(folder: Path) -> str:
+    """Changes when a program does: what was installed before is made anew."""
+    files = (each for each in sorted(folder.iterdir()) if each.is_file())
+    return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+
+
+def steps(program: Program, folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """Step -> ok, n/a, or the library's error: those that were reached. `settings`: of the program, as variables."""
+    environment = {**confinement.of_programs(folder / "home"), **settings}
+    try:
+        ended = confinement.run(program.command(folder), environment, folder, RUN_S)
+    except OSError as error:
+        return {"connect": f"{Path(str(error.filename)).name}: {error.strerror}"}
+    outcomes = _said_steps(ended.output)
+    if not outcomes:
+        late = f"ended after {RUN_S} s" if ended.code is None else "no output"
+        outcomes["connect"] = (ended.output.strip().splitlines() or [late])[-1]
+    if "commit" in outcomes and "group" not in outcomes:
+        outcomes["group"] = outcomes.pop("commit")
+    return {step: readable(text) for step, text in outcomes.items() if text != "not reached"}
+
+
+def _said_steps(output: str) -> dict[str, str]:
+    outcomes: dict[str, str] = {}
+    for line in output.splitlines():
+        if not line.startswith('{"'):
+            continue
+        try:
+            said = json.loads(line)
+            step, outcome = str(said["step"]), str(said["outcome"])
+        except (ValueError, KeyError):
+            continue
+        if step in STEPS:
+            outcomes[step] = NOT_AVAILABLE if outcome.endswith(NOT_AVAILABLE) else outcome
+    return outcomes
+
+
+def readable(text: str) -> str:
+    """Without ports, times and line breaks, which differ from run to run.
+
+    >>> readable("KafkaError: 127.0.0.1:15123 closed\\n after 12 ms")
+    'KafkaError: BROKER closed after some ms'
+    """
+    text = re.sub(r"(b')?127\.0\.0\.1'?:\d+", "BROKER", " ".join(text.split()))
+    return re.sub(r"\bafter \d+ ?ms\b", "after some ms", text)[:_SAID]

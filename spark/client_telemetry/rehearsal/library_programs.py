@@ -1,0 +1,165 @@
+"""The programs of this package, one for each library: how a version of the library is installed beside it, and what runs it.
+
+A program does steps, each with an outcome (STEPS); it takes its settings from the environment (BOOTSTRAP, TOPIC, GROUP,
+MECHANISM, USERNAME, PASSWORD, CONFIGURATION) and prints each step as a line of JSON.
+"""
+
+import re
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from client_telemetry.rehearsal import confinement
+
+PROGRAMS = Path(__file__).parent / "programs"
+STEPS = ("connect", "produce", "consume", "group", "commit", "txn", "create")
+"""connect: log in, metadata. produce: one record, compressed. consume: from the beginning, without a group. group: join and read.
+commit: and read the offset back. txn: two transactions. create: a topic, and what else an administrator asks."""
+INSTALL_S = 540
+
+
+class NotInstalled(RuntimeError):
+    """A version of a library that cannot be had here, with the line that said so."""
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """`folder`: of one version of one library. `cache`: shared by all of them."""
+
+    folder: Path
+    cache: Path
+
+    def do(self, *command: str | Path, inside: str = ".") -> str:
+        """Runs a tool of a registry. Raises NotInstalled."""
+        environment = confinement.of_installers(self.folder / "home", self.cache)
+        try:
+            ended = confinement.run(command, environment, self.folder / inside, INSTALL_S)
+        except OSError:
+            raise NotInstalled(f"{Path(command[0]).name} is not installed") from None
+        if ended.code is None:
+            raise NotInstalled(f"{Path(command[0]).name} did not end within {INSTALL_S} s")
+        if ended.code:
+            raise NotInstalled(_reason(ended.output) or f"{Path(command[0]).name} failed")
+        return ended.output
+
+    def copy(self, pattern: str) -> None:
+        for file in PROGRAMS.glob(pattern):
+            shutil.copy(file, self.folder)
+
+
+_SAYS_WHY = re.compile(
+    r"no matching|not found|unknown revision|undefined|cannot|ETARGET|notarget|could not", re.IGNORECASE
+)
+
+
+def _reason(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    saying = [line for line in lines if _SAYS_WHY.search(line)]
+    return (saying or lines[-1:] or [""])[0][:300]
+
+
+@dataclass(frozen=True)
+class Program:
+    source: str
+    """Folder of programs/."""
+    install: Callable[[Workplace, str], None]
+    """Installs a version of the library, and the program, into the workplace's folder."""
+    command: Callable[[Path], list[str]]
+    """What runs it from there."""
+
+
+def _go(source: str, module: str, *more: str) -> Program:
+    def install(at: Workplace, version: str) -> None:
+        path = go_module(module, version)
+        for file in (PROGRAMS / source).glob("*.go"):
+            text = file.read_text(encoding="utf-8").replace(f'"{module}', f'"{path}')
+            (at.folder / file.name).write_text(text, encoding="utf-8")
+        at.do("go", "mod", "init", "rehearsal")
+        at.do("go", "get", f"{path}@v{version}", *more)
+        at.do("go", "build", "-o", "client", ".")
+
+    return Program(source, install, lambda folder: [str(folder / "client")])
+
+
+def go_module(module: str, version: str) -> str:
+    """Module paths change with the library: confluent-kafka-go is /v2 from 2.0 on, Sarama was Shopify's before 1.40.
+
+    >>> go_module("github.com/IBM/sarama", "1.29.0"), go_module("github.com/IBM/sarama", "1.41.0")
+    ('github.com/Shopify/sarama', 'github.com/IBM/sarama')
+    """
+    major, minor = (int(each) for each in version.split(".")[:2])
+    if module.endswith("confluent-kafka-go") and major >= 2:
+        return f"{module}/v2"
+    if module == "github.com/IBM/sarama" and (major, minor) < (1, 40):
+        return "github.com/Shopify/sarama"
+    return module
+
+
+def _pip(file: str, package: str, *more: str) -> Program:
+    def install(at: Workplace, version: str) -> None:
+        at.do(sys.executable, "-m", "venv", "venv")
+        pip = ("venv/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        at.do(*pip, f"{package}=={version}", *more)
+        at.copy("python/*.py")
+
+    return Program("python", install, lambda folder: [f"{folder}/venv/bin/python", f"{folder}/{file}"])
+
+
+def _npm(file: str, package: str, node: str = "") -> Program:
+    """`node`: a version of Node.js that is newer than what most have; the registry has it too."""
+
+    def install(at: Workplace, version: str) -> None:
+        (at.folder / "package.json").write_text("{}", encoding="utf-8")
+        packages = [f"{package}@{version}", *([f"node@{node}"] if node else [])]
+        at.do("npm", "install", "--no-audit", "--no-fund", *packages)
+        at.copy("node/*")
+
+    return Program(
+        "node",
+        install,
+        lambda folder: [f"{folder}/node_modules/.bin/node" if node else "node", f"{folder}/{file}"],
+    )
+
+
+def _install_crate(at: Workplace, version: str) -> None:
+    at.do("cargo", "init", "-q", "--vcs", "none", "--name", "client")
+    at.do("cargo", "add", "-q", f"kafka@={version}", "--no-default-features", "--features", "gzip")
+    shutil.copy(PROGRAMS / "kafka_rust" / "main.rs", at.folder / "src")
+    at.do("cargo", "build", "-q")
+    shutil.copy(at.folder / "target" / "debug" / "client", at.folder)
+
+
+def _install_jars(at: Workplace, version: str) -> None:
+    java = PROGRAMS / "java"
+    jars = (f"-Dkafka.version={version}", f"-DoutputDirectory={at.folder}/jars")
+    at.do("mvn", "-q", "-B", "-f", java / "pom.xml", "dependency:copy-dependencies", *jars)
+    at.do("javac", "-nowarn", "-cp", "jars/*", "-d", ".", java / "JavaClient.java")
+
+
+def _java(folder: Path) -> list[str]:
+    options = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Duser.home={folder}/home"]
+    return ["java", *options, "-cp", f"{folder}:{folder}/jars/*", "JavaClient"]
+
+
+BY_NAME: Mapping[str, Program] = MappingProxyType(
+    {
+        "kafka-clients": Program("java", _install_jars, _java),
+        "confluent-kafka-python": _pip("confluent.py", "confluent-kafka"),
+        "confluent-kafka-go": _go("librdkafka", "github.com/confluentinc/confluent-kafka-go"),
+        "kafka-python": _pip("kafka_python.py", "kafka-python", "six"),
+        # Up to 0.8 it takes parts of kafka-python that later versions of that do not have any more.
+        "aiokafka": _pip("aio_kafka.py", "aiokafka", "kafka-python==2.0.2"),
+        "pykafka": _pip("py_kafka.py", "pykafka", "setuptools<81"),
+        "sarama": _go("sarama", "github.com/IBM/sarama", "github.com/xdg-go/scram@v1.1.2"),
+        "franz-go": _go("franz_go", "github.com/twmb/franz-go"),
+        "kafka-go": _go("kafka_go", "github.com/segmentio/kafka-go"),
+        "kafkajs": _npm("kafkajs.js", "kafkajs"),
+        "platformatic-kafka": _npm("platformatic.mjs", "@platformatic/kafka", node="22"),
+        "kafka-node": _npm("kafka_node.js", "kafka-node"),
+        "kafka-rust": Program("kafka_rust", _install_crate, lambda folder: [str(folder / "client")]),
+    }
+)
+"""By the name of the library, or of the binding that carries librdkafka."""

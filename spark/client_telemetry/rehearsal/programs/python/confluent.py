@@ -1,0 +1,94 @@
+"""The steps of a rehearsal with confluent-kafka, which carries librdkafka. CONFIGURATION: settings of consumers, such as
+group.protocol=consumer."""
+
+import os
+from typing import Any
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from steps import env, report
+
+TOPIC, GROUP = env("TOPIC"), env("GROUP")
+SETTINGS: dict[str, Any] = {"bootstrap.servers": env("BOOTSTRAP"), "socket.timeout.ms": 8000}
+if env("MECHANISM"):
+    SETTINGS |= {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanisms": env("MECHANISM"),
+        "sasl.username": env("USERNAME"),
+        "sasl.password": env("PASSWORD"),
+    }
+
+
+def connect() -> None:
+    AdminClient(SETTINGS).list_topics(timeout=10)
+
+
+def send(producer: Producer) -> None:
+    failed: list[Any] = []
+    producer.produce(TOPIC, b"record", partition=0, on_delivery=lambda error, _: failed.append(error))
+    producer.flush(15)
+    if not failed or failed[0] is not None:
+        raise RuntimeError(failed[0] if failed else "no delivery report in 15 s")
+
+
+def produce() -> None:
+    send(Producer(SETTINGS | {"compression.type": "gzip", "message.timeout.ms": 10_000}))
+
+
+def read(consumer: Consumer) -> Any:
+    last: object = "no record in 20 s"
+    for _ in range(20):
+        message = consumer.poll(1)
+        if message is not None and message.error() is None:
+            return message
+        last = message.error() if message is not None else last
+    raise RuntimeError(last)
+
+
+def consume() -> None:
+    consumer = Consumer(SETTINGS | {"group.id": GROUP + "-assigned"})
+    consumer.assign([TopicPartition(TOPIC, 0, OFFSET_BEGINNING)])
+    read(consumer)
+    consumer.close()
+
+
+def group() -> None:
+    given = dict(each.split("=", 1) for each in env("CONFIGURATION").split())
+    reads = {"group.id": GROUP, "auto.offset.reset": "earliest", "enable.auto.commit": False}
+    consumer = Consumer(SETTINGS | reads | given)
+    consumer.subscribe([TOPIC])
+    message = read(consumer)
+    report("group")
+    consumer.commit(message=message, asynchronous=False)
+    (committed,) = consumer.committed([TopicPartition(TOPIC, message.partition())], timeout=10)
+    consumer.close()
+    assert committed.offset == message.offset() + 1, f"committed offset is {committed.offset}"
+
+
+def transaction() -> None:
+    producer = Producer(SETTINGS | {"transactional.id": GROUP + "-txn", "transaction.timeout.ms": 15_000})
+    producer.init_transactions(15)
+    for _ in range(2):
+        producer.begin_transaction()
+        send(producer)
+        producer.commit_transaction(15)
+
+
+def create() -> None:
+    admin = AdminClient(SETTINGS)
+    topic = f"{TOPIC}-created"
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(15)
+    admin.list_groups(timeout=10)
+
+
+if __name__ == "__main__":
+    if report("connect", connect):
+        report("produce", produce)
+        report("consume", consume)
+        report("commit", group)
+        if hasattr(Producer, "init_transactions"):
+            report("txn", transaction)
+        else:
+            report("txn", outcome="n/a")
+        report("create", create)
+    os._exit(0)
