@@ -8,7 +8,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ PICTURES = CHECKOUT / "var" / "e2e"
 PASSWORD = "browser"  # of an Airflow that listens on this machine only and ends with the tests
 ANSWERS_WITHIN_S = 300
 """How long a browser and a caller wait for one answer: far longer than it takes, because other tests use the same cores."""
+ENDS_WITHIN_S = 60
 SHELL = str(CHECKOUT / "include" / "airflow.sh")
 
 
@@ -29,25 +30,34 @@ def environment(home: Path, lake: str | None = None, **settings: str) -> dict[st
     if lake is not None:
         clusters = clusters.replace("lake: var/lake", f"lake: {lake}")
     (home / "clusters.yaml").write_text(clusters.replace(": var/", f": {home}/"), encoding="utf-8")
-    passwords = home / "simple_auth_manager_passwords.json.generated"
-    passwords.write_text(json.dumps({"admin": PASSWORD}))
+    set_password(home, PASSWORD)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    return settings_of(home, home / "clusters.yaml", port, **settings)
+
+
+def set_password(home: Path, password: str) -> None:
+    """Of `admin`, where Airflow would make one up."""
+    (home / "simple_auth_manager_passwords.json.generated").write_text(json.dumps({"admin": password}))
+
+
+def settings_of(home: Path, clusters: Path, port: int, **settings: str) -> dict[str, str]:
+    """The environment of an Airflow with its state in `home`."""
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW_")},
         "AIRFLOW_HOME": str(home),
         "PORT": str(port),
-        "CLIENT_TELEMETRY_CLUSTERS": str(home / "clusters.yaml"),
+        "CLIENT_TELEMETRY_CLUSTERS": str(clusters),
         **settings,
     }
 
 
 @contextmanager
 def started(
-    command: str, preparations: Sequence[Sequence[str]], environment: dict[str, str]
+    command: Sequence[str], preparations: Sequence[Sequence[str]], environment: dict[str, str]
 ) -> Iterator[tuple[str, subprocess.Popen, Path]]:
-    """`airflow <command>` after `airflow <preparation>` of each: its address, its process and its log. It may not answer yet."""
+    """A command of Airflow's after `airflow <preparation>` of each: its address, its process and its log. It may not answer yet."""
     log = Path(environment["AIRFLOW_HOME"], "log")
     with log.open("a") as out:
         for preparation in preparations:
@@ -55,13 +65,24 @@ def started(
                 [SHELL, "airflow", *preparation], env=environment, stdout=out, stderr=out, check=True
             )
         server = subprocess.Popen(
-            [SHELL, "airflow", command], env=environment, stdout=out, stderr=out, start_new_session=True
+            [SHELL, *command], env=environment, stdout=out, stderr=out, start_new_session=True
         )
         try:
             yield f"http://127.0.0.1:{environment['PORT']}", server, log
         finally:
-            os.killpg(server.pid, signal.SIGTERM)
-            server.wait(60)
+            _end(server)
+
+
+def _end(server: subprocess.Popen) -> None:
+    """With the processes that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGTERM)
+        for _ in range(ENDS_WITHIN_S * 5):
+            server.poll()
+            os.killpg(server.pid, 0)
+            time.sleep(0.2)
+        os.killpg(server.pid, signal.SIGKILL)
+    server.wait()
 
 
 def wait_for_answer(url: str, server: subprocess.Popen, log: Path) -> None:

@@ -77,7 +77,7 @@ def airflow(tmp_path_factory) -> Iterator[Airflow]:
     home = tmp_path_factory.mktemp("airflow")
     published = _published(home / "published")
     preparations = (["db", "migrate"], ["dags", "reserialize"])
-    with started("api-server", preparations, environment(home)) as (url, server, log):
+    with started(("airflow", "api-server"), preparations, environment(home)) as (url, server, log):
         wait_for_answer(url, server, log)
         yield Airflow(url, *published, home / "published")
 

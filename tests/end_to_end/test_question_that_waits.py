@@ -48,7 +48,7 @@ def url(tmp_path_factory) -> Iterator[str]:
         home, AIRFLOW__CORE__DAGS_FOLDER=str(dags), AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION="True"
     )
     preparations = (["db", "migrate"], ["pools", "set", "lake_writer", "1", "one writer"])
-    with started("standalone", preparations, settings) as (url, server, log):
+    with started(("airflow", "standalone"), preparations, settings) as (url, server, log):
         wait_for_answer(url, server, log)
         yield url
 

@@ -78,7 +78,9 @@ def airflow(tmp_path_factory) -> Iterator[Airflow]:
     passwords = home / "simple_auth_manager_passwords.json.generated"
     passwords.write_text(json.dumps(dict.fromkeys(names, PASSWORD)))
     teams = (["teams", "create", team] for team in TEAMS)
-    with started("api-server", (["db", "migrate"], *teams, ["dags", "reserialize"]), settings) as (
+    with started(
+        ("airflow", "api-server"), (["db", "migrate"], *teams, ["dags", "reserialize"]), settings
+    ) as (
         url,
         server,
         log,

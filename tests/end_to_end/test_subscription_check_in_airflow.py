@@ -82,7 +82,7 @@ def airflow(tmp_path_factory) -> Iterator[Airflow]:
                 [SHELL, "python", "-c", PROCESS, str(home)], env=settings, stdout=log, stderr=log, check=True
             )
     preparations = (["db", "migrate"], ["pools", "set", "lake_writer", "1", "writers"])
-    with started("standalone", preparations, settings) as (url, server, file):
+    with started(("airflow", "standalone"), preparations, settings) as (url, server, file):
         yield _logged_in(url, server, file)
 
 

@@ -13,13 +13,14 @@ import os
 import secrets
 import shutil
 import signal
-import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+from tests.end_to_end import airflow_server
 
 from .kafka_broker import CHECKOUT, KafkaBroker, free_ports
 from .object_store import ACCESS_KEY, BUCKET, SECRET_KEY, ObjectStore
@@ -29,7 +30,7 @@ FOLDER = CHECKOUT / "var" / "demo"
 OLD_PYTHON = CHECKOUT / "var" / "end_to_end" / "kafka-python-2.0.2"
 BEFORE, AFTER = "3.9.1", "4.0.1"
 MINUTES_BEFORE, MINUTES_AFTER = 5.0, 2.0
-STARTS_WITHIN_S, RUNS_WITHIN_S, ENDS_WITHIN_S = 300, 1800, 15
+STARTS_WITHIN_S, RUNS_WITHIN_S = 300, 1800
 SAID_EVERY_S = 15
 _INTERRUPTED = 130
 _OWNERS = """\
@@ -153,7 +154,7 @@ def _start_clients(play: Play) -> None:
     play.python("confluent", "billing")
     play.python("kafka-python", "search")
     script = [CLIENTS_PYTHON, CLIENTS / "python_client.py", "kafka-python", play.bootstrap, "legacy-reports"]
-    play._start("legacy-reports", ["env", f"PYTHONPATH={OLD_PYTHON}", *script, "api_version=0.10.1"])
+    play.start("legacy-reports", ["env", f"PYTHONPATH={OLD_PYTHON}", *script, "api_version=0.10.1"])
 
 
 class Airflow:
@@ -249,48 +250,24 @@ def _airflow(store: ObjectStore) -> Iterator[Airflow]:
         f"  - {{name: demo, cluster_id: {KafkaBroker.cluster}, raw: '{store.url}', owners: {FOLDER}/owners.yaml}}\n"
     )
     password = secrets.token_urlsafe(12)
-    (home / "simple_auth_manager_passwords.json.generated").write_text(json.dumps({"admin": password}))
+    airflow_server.set_password(home, password)
     port = int(os.environ.get("PORT") or free_ports(1)[0])
-    settings = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW_")},
-        "AIRFLOW_HOME": str(home),
-        "PORT": str(port),
-        "CLIENT_TELEMETRY_CLUSTERS": str(clusters),
-        "CLIENT_TELEMETRY_LOCAL_CATALOG": "1",
-        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-    }
-    shell = str(CHECKOUT / "include" / "airflow.sh")
+    settings = airflow_server.settings_of(
+        home,
+        clusters,
+        port,
+        CLIENT_TELEMETRY_LOCAL_CATALOG="1",
+        AWS_ACCESS_KEY_ID=ACCESS_KEY,
+        AWS_SECRET_ACCESS_KEY=SECRET_KEY,
+    )
     say("preparing Airflow ...")
-    with (home / "demo.log").open("w") as log:
-        for command in (["db", "migrate"], ["pools", "set", "lake_writer", "1", "Stages that write tables"]):
-            subprocess.run([shell, "airflow", *command], env=settings, stdout=log, stderr=log, check=True)
-        server = subprocess.Popen(
-            [shell, str(CHECKOUT / "include" / "spark_connect.sh"), "python", "-m", "include.standalone"],
-            env=settings,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        airflow = Airflow(f"http://127.0.0.1:{port}", password)
-        try:
-            _wait("Airflow answers", STARTS_WITHIN_S, airflow.answers)
-            say(f"Airflow: {airflow.url}  user: admin  password: {password}")
-            yield airflow
-        finally:
-            _end(server)
-
-
-def _end(server: subprocess.Popen[bytes]) -> None:
-    """With the tasks that run: they can be repeated."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(server.pid, signal.SIGTERM)
-        for _ in range(ENDS_WITHIN_S * 5):
-            server.poll()
-            os.killpg(server.pid, 0)
-            time.sleep(0.2)
-        os.killpg(server.pid, signal.SIGKILL)
-    server.wait()
+    preparations = (["db", "migrate"], ["pools", "set", "lake_writer", "1", "Stages that write tables"])
+    command = (str(CHECKOUT / "include" / "spark_connect.sh"), "python", "-m", "include.standalone")
+    with airflow_server.started(command, preparations, settings) as (url, _, _):
+        airflow = Airflow(url, password)
+        _wait("Airflow answers", STARTS_WITHIN_S, airflow.answers)
+        say(f"Airflow: {url}  user: admin  password: {password}")
+        yield airflow
 
 
 if __name__ == "__main__":

@@ -96,16 +96,16 @@ class Play:
     def java(self, jars: str, *arguments: str, name: str | None = None) -> Client:
         """A Java client of the release of these jars."""
         options = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{JARS / jars}/*"]
-        return self._start(name or arguments[0], ["java", *options, CLIENTS / "JavaClient.java", *arguments])
+        return self.start(name or arguments[0], ["java", *options, CLIENTS / "JavaClient.java", *arguments])
 
     def python(self, kind: str, name: str, *settings: str, bootstrap: str | None = None) -> Client:
         script = [CLIENTS_PYTHON, CLIENTS / "python_client.py", kind]
-        return self._start(name, [*script, bootstrap or self.bootstrap, name, *settings])
+        return self.start(name, [*script, bootstrap or self.bootstrap, name, *settings])
 
     def franz_go(self, name: str, *settings: str, bootstrap: str | None = None) -> Client:
-        return self._start(name, [FRANZ_GO, bootstrap or self.bootstrap, name, *settings])
+        return self.start(name, [FRANZ_GO, bootstrap or self.bootstrap, name, *settings])
 
-    def _start(self, name: str, command: list[str | Path]) -> Client:
+    def start(self, name: str, command: list[str | Path]) -> Client:
         output, errors = self.folder / f"{name}.out", self.folder / f"{name}.err"
         with output.open("w") as out, errors.open("w") as err:
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=err)

@@ -64,12 +64,12 @@ def librdkafka(
         bootstrap = ",".join(f"127.0.0.1:{each.ports['SCRAM']}" for each in play.brokers)
         settings += ["security.protocol=SASL_PLAINTEXT", f"sasl.mechanism={MECHANISM}"]
         settings += [f"sasl.username={name}", f"sasl.password={name}"]
-    play._start(key or name, [*script, bootstrap, name, what, topic, *settings])
+    play.start(key or name, [*script, bootstrap, name, what, topic, *settings])
 
 
 def refused_producer(play: Play) -> None:
     script = [CLIENTS_PYTHON, CLIENTS / "python_client.py", "kafka-python", play.bootstrap, "refused"]
-    play._start("refused", ["env", f"PYTHONPATH={OLD_PYTHON}", *script, "api_version=0.10.1"])
+    play.start("refused", ["env", f"PYTHONPATH={OLD_PYTHON}", *script, "api_version=0.10.1"])
 
 
 @pytest.fixture(scope="module")
