@@ -30,6 +30,7 @@ LEVELS = (
     {"pipeline"},
     {"sources"},
     {"probe", "artefacts", "campaign", "rehearsal"},
+    {"inventory"},
     {"activity"},
     {"decode", "sessionize", "profile", "impact"},
     {"review"},

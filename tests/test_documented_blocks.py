@@ -172,6 +172,8 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ),
     ("docs/subscriptions.md", "include/airflow.sh airflow dags test telemetry_subscription_check"): Run(before=DATABASE),
     ("docs/subscriptions.md", "client-telemetry subscription-check"): COMMANDS,
+    ("docs/join.md", "client-telemetry join"): RunBy("client_telemetry/cli/test_join.py"),
+    ("docs/join.md", "fixed in the repository"): RunBy("client_telemetry/cli/test_join.py"),
     ("docs/scan.md", "pip install"): RunBy("client_telemetry/cli/test_scan.py"),
     ("docs/scan.md", "breaks "): RunBy("client_telemetry/cli/test_scan.py"),
     ("docs/scan.md", "name: Kafka clients"): RunBy("client_telemetry/cli/test_scan.py"),

@@ -23,6 +23,7 @@ from benchmarks import rooms
         "subscriptions",
         "probe",
         "campaign",
+        "inventory",
     ],
 )
 def test_a_pure_package_imports_neither_spark_nor_airflow(package):

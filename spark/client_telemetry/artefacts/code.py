@@ -34,10 +34,14 @@ _PYTHON_NAMED = re.compile(r"^([A-Za-z_]\w*)\s*=\s*(\([\d,\s]*\)|\"[\d.]*\"|'[\d
 _PYTHON = re.compile(r"^\s*(?:from|import)\s+(kafka|aiokafka)\b", re.MULTILINE)
 _API_VERSION = re.compile(r"[\"']?\bapi_version[\"']?\s*[=:]\s*(\([\d,\s]*\)|\"[^\"]*\"|'[^']*'|[\w.\[\]]+)")
 _SETTING = re.compile(
-    r"""^\s*(?:-\s+)?(?:export\s+|ENV\s+)?["']?([\w./-]*?)(client[.-]id|client_id|group[.-]id|group_id|sasl[._-]mechanisms?|security[._-]protocol|group[._-]protocol)["']?\s*[:=]\s*["']?([^"'#,;\s]+)["']?\s*,?\s*(?:\#.*)?$""",
+    r"""^\s*(?:-\s+)?(?:export\s+|ENV\s+)?["']?([\w./-]*?)(client[.-]id|client_id|group[.-]id|group_id|application[.-]id|application_id|sasl[._-](?:plain[._-])?username|sasl[._-]mechanisms?|security[._-]protocol|group[._-]protocol)["']?\s*[:=]\s*["']?([^"'#,;\s]+)["']?\s*,?\s*(?:\#.*)?$""",
     re.IGNORECASE,
 )
 _KAFKA = re.compile(r"kafka|bootstrap[._-]servers", re.IGNORECASE)
+_JAAS = re.compile(
+    r"""sasl[._-]jaas[._-]config["']?\s*[:=].*LoginModule\b.*?\busername\s*=\s*\\?["']([^"'\\]+)""",
+    re.IGNORECASE,
+)
 _LITERAL = re.compile(r"[\w.:@/+-]{1,200}")
 
 
@@ -140,13 +144,17 @@ def _settings(shown: str, text: str) -> Iterator[Setting]:
     if not _KAFKA.search(text) and not _KAFKA.search(shown):
         return
     for number, line in numbered(text):
+        if (jaas := _JAAS.search(line)) and _LITERAL.fullmatch(jaas[1]):
+            yield Setting("sasl.username", jaas[1], shown, number)
         match = _SETTING.match(line)
         if match is None or not _LITERAL.fullmatch(match[3]):
             continue
         name = re.sub(r"[_-]", ".", match[2].lower())
         name = "sasl.mechanism" if name.startswith("sasl.mech") else name
+        name = "sasl.username" if name.startswith("sasl.") and name.endswith("username") else name
         is_kafka = _KAFKA.search(match[1]) or name in (
             "sasl.mechanism",
+            "sasl.username",
             "security.protocol",
             "group.protocol",
         )

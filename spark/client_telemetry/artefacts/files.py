@@ -130,6 +130,15 @@ def by_beginning(beginning: str) -> Reader | None:
     return _alone(sboms.read) if any(mark in beginning[:_BEGINNING] for mark in sboms.MARKS) else None
 
 
+def is_sbom(path: str, beginning: Callable[[], str]) -> bool:
+    """Whether a JSON file is an SBOM, by its name or how it begins."""
+    if not _MAY_BE_SBOM.fullmatch(path):
+        return False
+    name = PurePosixPath(path).name
+    of_other = _EXACT.get(name) or (None if _SBOM_NAME.fullmatch(name) else by_name(path))
+    return of_other is None and bool(_SBOM_NAME.fullmatch(name) or by_beginning(beginning()))
+
+
 def of_any(path: str, beginning: str) -> Reader | None:
     """The reader of a file that was named by the user: also lists of packages under another name."""
     if reader := by_name(path) or by_beginning(beginning):

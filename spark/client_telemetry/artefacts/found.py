@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from client_telemetry.artefacts.code import Setting
-from client_telemetry.artefacts.judged import Judged
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.packages import Place
+from client_telemetry.artefacts.tree import File
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,18 @@ class Unread:
 
     file: str
     reason: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict for an upgrade, and why."""
+
+    verdict: str
+    explanation: str
+    fix: str = ""
+    confidence: str = "none"
+    when: str | None = None
+    condition: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,10 +42,14 @@ class Found:
 
 @dataclass
 class Result:
-    """`read`: how many files that name packages were read."""
+    """`files`: those that name packages and were read, whether or not Kafka clients are among them."""
 
     found: list[Found] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
-    read: int = 0
+    files: list[File] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)
     """Client ids, groups and the like that stand as literals in configuration files."""
+
+    @property
+    def read(self) -> int:
+        return len(self.files)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
+from client_telemetry.artefacts.found import Judged
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.judgement import judge
@@ -53,16 +54,6 @@ class CodeSeen:
     pins: tuple[Pin, ...] = ()
     mechanisms: tuple[tuple[str, str], ...] = ()
     """SASL mechanisms that configuration files name, each with its place. Others may be used elsewhere."""
-
-
-@dataclass(frozen=True)
-class Judged:
-    verdict: str
-    explanation: str
-    fix: str = ""
-    confidence: str = "none"
-    when: str | None = None
-    condition: str = ""
 
 
 @cache

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from client_telemetry.artefacts import diffs, files, libraries, tree
 from client_telemetry.artefacts.binaries import images
-from client_telemetry.artefacts.found import Found, Result, Unread
-from client_telemetry.artefacts.judged import Judged
+from client_telemetry.artefacts.found import Found, Judged, Result, Unread
 from client_telemetry.artefacts.judged import of as judged_of
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.owners import Owner
@@ -72,7 +71,7 @@ def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
         return []
     if packages is None:
         return []
-    result.read += 1
+    result.files.append(file)
     result.unread += [
         Unread(str(Place(file.shown, inside=package.inside)), package.why_unknown)
         for package in packages

@@ -41,6 +41,11 @@ SUBCOMMANDS: Final = {
         "verdicts for the Kafka clients that lock files, SBOMs and images name",
         extra="scan",
     ),
+    "join": Subcommand(
+        "client_telemetry.cli.join",
+        "lock files, SBOMs and images beside the clients that brokers saw",
+        extra="scan",
+    ),
     "report": Subcommand("client_telemetry.cli.report", "the upgrade report from brokers' request logs"),
     "review": Subcommand(
         "client_telemetry.cli.review", "what an upgrade did to each client, from brokers' logs"

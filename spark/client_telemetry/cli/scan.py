@@ -74,7 +74,7 @@ def _scan(program: str, args: argparse.Namespace) -> int:
     try:
         target = releases.exact(named(args.target))
         source, target = releases.upgrade(named(args.source or _before_major(target)), target)
-        rules = _owner_rules(args.owners) if args.owners else ()
+        rules = read_owner_rules(args.owners) if args.owners else ()
         result = scan(args.paths, source, target, rules, args.exclude)
     except (releases.UnusableRelease, UnusableTarget, BadOwnerRule) as error:
         print(f"{program}: {error}", file=sys.stderr)
@@ -88,7 +88,8 @@ def _scan(program: str, args: argparse.Namespace) -> int:
     return code
 
 
-def _owner_rules(path: Path) -> tuple[OwnerRule, ...]:
+def read_owner_rules(path: Path) -> tuple[OwnerRule, ...]:
+    """Raises BadOwnerRule with the file's name, and OSError."""
     try:
         return load_owner_rules(path.read_text(encoding="utf-8-sig"))
     except (UnicodeDecodeError, BadOwnerRule) as error:

@@ -9,8 +9,9 @@ import posixpath
 import re
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NamedTuple
 
 from client_telemetry.artefacts.binaries import installed
 from client_telemetry.artefacts.packages import Package, Unreadable
@@ -18,6 +19,7 @@ from client_telemetry.artefacts.packages import Package, Unreadable
 MOST_LAYER_BYTES = 8 * 2**30
 MOST_MEMBERS = 2_000_000
 _LARGEST_JSON = 16 * 2**20
+_NAME_ANNOTATIONS = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
 _DIGEST = re.compile(r"sha(?:256|512):[0-9a-f]{32,128}")
 
 
@@ -29,8 +31,30 @@ Open = Callable[[str], BinaryIO | None]
 """A file of the image by its path; None if it is not there."""
 
 
-def read_tar(opened: BinaryIO) -> Iterator[Package]:
-    """A tar file of `docker save`, `podman save`, `skopeo copy … oci-archive:` or `buildx -o type=oci`. Raises Unreadable."""
+class Manifest(NamedTuple):
+    """Where an image's layers and configuration are in the layout or saved file, and what names the image: digests of it and
+    of the indexes above it, references.
+    """
+
+    layers: list[str]
+    config: str
+    digests: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+class Described(NamedTuple):
+    """`digests`: "sha256:…", of manifests, of indexes above them and of the configuration (the image id)."""
+
+    digests: tuple[str, ...]
+    names: tuple[str, ...]
+    labels: Mapping[str, str]
+
+
+@contextmanager
+def opened_tar(opened: BinaryIO) -> Iterator[Open]:
+    """The files of a tar file by `docker save`, `podman save`, `skopeo copy … oci-archive:` or `buildx -o type=oci`. Raises
+    Unreadable.
+    """
     try:
         with tarfile.open(fileobj=opened, mode="r:") as archive:
             members = {posixpath.normpath(member.name): member for member in archive if member.isfile()}
@@ -39,17 +63,22 @@ def read_tar(opened: BinaryIO) -> Iterator[Package]:
                 member = members.get(posixpath.normpath(path))
                 return archive.extractfile(member) if member else None  # type: ignore[return-value]
 
-            yield from read(open_member)
+            yield open_member
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise NoImage(f"not a tar file: {error}") from None
 
 
+def read_tar(opened: BinaryIO) -> Iterator[Package]:
+    with opened_tar(opened) as open_member:
+        yield from read(open_member)
+
+
 def read(open_file: Open) -> Iterator[Package]:
     """The packages of every image that the layout or the saved file has."""
-    of_images = [*_saved(open_file)] or [*_oci(open_file)]
-    for layers in of_images:
+    manifests = _manifests(open_file)
+    for manifest in manifests:
         files: dict[str, list[Package]] = {}
-        for layer in layers:
+        for layer in manifest.layers:
             opened = open_file(layer)
             if opened is None:
                 raise Unreadable(f"the layer {layer} is not there")
@@ -60,8 +89,24 @@ def read(open_file: Open) -> Iterator[Package]:
                 raise Unreadable(f"the layer {layer} cannot be read: {error}") from None
         for packages in files.values():
             yield from packages
-    if not of_images:
+    if not manifests:
         raise NoImage("no image: neither manifest.json of docker save nor index.json of an OCI layout")
+
+
+def described(open_file: Open) -> Iterator[Described]:
+    """What names each image, and its labels, without reading its layers."""
+    for manifest in _manifests(open_file):
+        image = _json(open_file(manifest.config)) if manifest.config else None
+        config = image.get("config") if isinstance(image, dict) else None
+        labels = config.get("Labels") if isinstance(config, dict) else None
+        texts = {str(name): str(value) for name, value in labels.items()} if isinstance(labels, dict) else {}
+        own = re.search(r"([0-9a-f]{64})(?:\.json)?$", manifest.config)
+        image_id = (f"sha256:{own[1]}",) if own else ()
+        yield Described((*manifest.digests, *image_id), manifest.names, texts)
+
+
+def _manifests(open_file: Open) -> list[Manifest]:
+    return [*_saved(open_file)] or [*_oci(open_file)]
 
 
 def _json(opened: BinaryIO | None) -> Any:
@@ -75,25 +120,41 @@ def _json(opened: BinaryIO | None) -> Any:
         return None
 
 
-def _saved(open_file: Open) -> Iterator[list[str]]:
+def _texts(value: object) -> list[str]:
+    """The texts of a list; empty if it is something else."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _saved(open_file: Open) -> Iterator[Manifest]:
     manifests = _json(open_file("manifest.json"))
     for manifest in manifests if isinstance(manifests, list) else ():
         layers = manifest.get("Layers") if isinstance(manifest, dict) else None
         if isinstance(layers, list) and all(isinstance(layer, str) for layer in layers):
-            yield layers
+            config = manifest.get("Config")
+            names = tuple(_texts(manifest.get("RepoTags")))
+            yield Manifest(layers, config if isinstance(config, str) else "", (), names)
 
 
-def _oci(open_file: Open, descriptor: Any = None, depth: int = 0) -> Iterator[list[str]]:
+def _oci(
+    open_file: Open, descriptor: Any = None, digests: tuple[str, ...] = (), names: tuple[str, ...] = ()
+) -> Iterator[Manifest]:
     """Indexes may name further indexes: one for each platform."""
     content = _json(open_file("index.json" if descriptor is None else _blob(descriptor)))
-    if not isinstance(content, dict) or depth > 4:
+    if not isinstance(content, dict) or len(digests) > 4:
         return
     if isinstance(content.get("layers"), list):
-        yield [_blob(layer) for layer in content["layers"]]
+        config = content.get("config")
+        yield Manifest(
+            [_blob(layer) for layer in content["layers"]], _blob(config) if config else "", digests, names
+        )
     for further in content.get("manifests") or ():
         annotations = further.get("annotations") if isinstance(further, dict) else None
-        if not (isinstance(annotations, dict) and "vnd.docker.reference.type" in annotations):
-            yield from _oci(open_file, further, depth + 1)
+        annotations = annotations if isinstance(annotations, dict) else {}
+        if "vnd.docker.reference.type" not in annotations:
+            _blob(further)
+            own = [annotations.get(key) for key in _NAME_ANNOTATIONS]
+            named = tuple(name for name in own if isinstance(name, str))
+            yield from _oci(open_file, further, (*digests, further["digest"]), (*names, *named))
 
 
 def _blob(descriptor: Any) -> str:

@@ -1,0 +1,122 @@
+"""What is written in repositories, SBOMs and images, beside the clients that brokers saw.
+
+    client-telemetry join REPORT PATH… [--workloads FILE]… [--owners FILE] [--exclude GLOB]
+        [--format text|json|markdown] [--fail-on breaks]
+
+REPORT is the report.json of an upgrade report, or its folder; its releases are those of the question. PATH: as for
+`client-telemetry scan`. --workloads says what runs where: pods (`kubectl get pods -A -o json`), a CSV of hosts, a hosts
+file. Needs no broker, no data and no network. Exit code 0: go. 3: no-go, an application that was seen, or an artefact that
+was not, has one of the verdicts of --fail-on. 4: cannot tell, one of them lacks evidence, or a file could not be read. 2:
+arguments that cannot be used. docs/join.md says what is matched by what.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from client_telemetry.cli.scan import read_owner_rules
+from client_telemetry.compatibility.go_no_go import (
+    CANNOT_TELL,
+    GO,
+    NO_GO,
+    add_fail_on,
+    decide,
+    decide_by_report,
+)
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.counted import counted
+from client_telemetry.console.progress import Progress
+from client_telemetry.identity.owners import BadOwnerRule
+from client_telemetry.inventory import workload_files
+from client_telemetry.inventory.artefact import Written
+from client_telemetry.inventory.joined import Joined, join, unlinked_verdicts
+from client_telemetry.inventory.seen import NotAReport, from_report
+from client_telemetry.inventory.workloads import UnusableWorkloads
+from client_telemetry.inventory.written import collect
+from client_telemetry.reports.inventory import document, markdown, text
+
+TEXT, JSON, MARKDOWN = "text", "json", "markdown"
+BAD_ARGUMENTS: Final = 2
+LARGEST_REPORT_BYTES: Final = 2**30
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = Arguments("join", __doc__)
+    parser.add_argument(
+        "report", type=Path, metavar="REPORT", help="report.json of an upgrade report, or its folder"
+    )
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders to read")
+    parser.add_argument(
+        "--workloads",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="what runs where: pods as JSON, a CSV of hosts with applications, or a hosts file; may be given several times",
+    )
+    parser.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="paths below PATH to leave out, such as tests or '*/examples/*'; may be given several times",
+    )
+    parser.add_argument("--owners", type=Path, metavar="FILE", help="owner rules, as for scan")
+    parser.add_argument("--format", default=TEXT, choices=(TEXT, JSON, MARKDOWN), help="default: %(default)s")
+    add_fail_on(parser, default=("breaks",))
+    args = parser.parse_args(argv)
+    try:
+        with Progress(f"reading {', '.join(map(str, args.paths))}"):
+            report = _report(args.report)
+            seen = from_report(report)
+            rules = read_owner_rules(args.owners) if args.owners else ()
+            running = workload_files.read(args.workloads)
+            written = collect(args.paths, seen.source, seen.target, rules, args.exclude)
+            joined = join(written, seen, running)
+    except (NotAReport, UnusableWorkloads, BadOwnerRule) as error:
+        return _refuse(
+            parser.prog, f"{args.report}: {error}" if isinstance(error, NotAReport) else str(error)
+        )
+    except OSError as error:
+        return _refuse(parser.prog, f"{error.filename}: {error.strerror}")
+    code, decision = _decide(report, joined, written, args.fail_on)
+    _print(args.format, joined, written, decision)
+    print(decision, file=sys.stderr)
+    return code
+
+
+def _report(path: Path) -> Any:
+    file = path / "report.json" if path.is_dir() else path
+    if file.stat().st_size > LARGEST_REPORT_BYTES:
+        raise NotAReport("larger than 1 GiB")
+    try:
+        return json.loads(file.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise NotAReport("not JSON: name the report.json of an upgrade report") from None
+
+
+def _decide(report: Any, joined: Joined, written: Written, fail_on: Sequence[str]) -> tuple[int, str]:
+    """What was seen and what is only written, each by itself; the worse of both is the exit code."""
+    seen_code, seen = decide_by_report(report, fail_on)
+    verdicts = unlinked_verdicts(joined)
+    code, decision = decide(verdicts, fail_on, each="artefact") if verdicts else (GO, "go")
+    if code == GO and written.unread:
+        code, decision = CANNOT_TELL, f"cannot tell: {counted(len(written.unread), 'file')} could not be read"
+    worse = next(each for each in (NO_GO, CANNOT_TELL, GO) if each in (seen_code, code))
+    return worse, f"seen: {seen}; written, not seen: {decision}"
+
+
+def _print(format_: str, joined: Joined, written: Written, decision: str) -> None:
+    if format_ == JSON:
+        print(json.dumps(document.as_json(joined, written.unread, decision), indent=1))
+        return
+    lines = text.lines if format_ == TEXT else markdown.lines
+    for line in lines(joined, written.unread):
+        print(line)
+
+
+def _refuse(program: str, message: str) -> int:
+    print(f"{program}: {message}", file=sys.stderr)
+    return BAD_ARGUMENTS

@@ -1,0 +1,58 @@
+"""Files that people export about what runs where, known by what they hold: JSON of `kubectl get pods -o json`, lines of a hosts
+file, otherwise a CSV with a header.
+"""
+
+import ipaddress
+from collections.abc import Sequence
+from pathlib import Path
+
+from client_telemetry.artefacts.packages import Unreadable
+from client_telemetry.artefacts.tree import as_text
+from client_telemetry.identity.hosts import NotHosts, host_names
+from client_telemetry.inventory import kubernetes, spreadsheet
+from client_telemetry.inventory.workloads import UnusableWorkloads, Workloads
+
+LARGEST_BYTES = 256 * 2**20
+
+
+def read(paths: Sequence[Path]) -> Workloads:
+    """Raises UnusableWorkloads, and OSError for a file that cannot be opened."""
+    workloads = Workloads()
+    for path in paths:
+        text = _text(path)
+        workloads.files.append(str(path))
+        try:
+            if text.lstrip()[:1] in ("{", "["):
+                workloads.add(kubernetes.read(text, str(path)))
+            elif _is_hosts(text):
+                workloads.host_names.append(host_names(text))
+            else:
+                workloads.add(spreadsheet.read(text, str(path)))
+        except (NotHosts, Unreadable, UnusableWorkloads) as error:
+            raise UnusableWorkloads(f"{path}: {error}") from None
+    return workloads
+
+
+def _text(path: Path) -> str:
+    if path.is_dir():
+        raise UnusableWorkloads(f"{path}: is a folder: name the file in it")
+    with path.open("rb") as opened:
+        content = opened.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise UnusableWorkloads(
+            f"{path}: larger than {LARGEST_BYTES // 2**20} MiB: export one namespace a file, and name several files"
+        )
+    try:
+        return as_text(content)
+    except Unreadable as error:
+        raise UnusableWorkloads(f"{path}: {error}") from None
+
+
+def _is_hosts(text: str) -> bool:
+    """Whether the first line that is not a comment begins with an address or a network, and a blank."""
+    lines = (line.partition("#")[0].split() for line in text.splitlines())
+    first = next((words for words in lines if words), [])
+    try:
+        return len(first) > 1 and bool(ipaddress.ip_network(first[0], strict=False))
+    except ValueError:
+        return False

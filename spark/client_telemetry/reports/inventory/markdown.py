@@ -1,0 +1,65 @@
+"""The join as GitHub Flavored Markdown."""
+
+from collections.abc import Iterable, Iterator
+
+from client_telemetry.artefacts.found import Unread
+from client_telemetry.inventory.joined import FINDINGS, ArtefactRow, Joined, sentence
+from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.markdown import code, prose, row
+
+_MOST_ROWS = 200
+
+
+def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
+    yield prose(sentence(joined))
+    for kind in FINDINGS:
+        found = joined.findings(kind)
+        cells = [
+            (
+                client.verdict,
+                code(client_label(client.client_id)),
+                code(client.principal or ""),
+                prose(finding.text),
+                finding.certainty,
+                code(finding.evidence, 120),
+            )
+            for client, finding in found
+        ]
+        heading = f"{kind[:1].upper()}{kind[1:]}"
+        yield from _table(
+            heading, ("Verdict", "Client", "Principal", "What", "Certainty", "Written in"), cells
+        )
+    columns = ("Verdict", "Library", "Where", "Why", "Owner")
+    yield from _table("Written, and seen by no broker", columns, map(_artefact, joined.not_seen))
+    heading = "Written, cannot be compared with what was seen"
+    yield from _table(heading, columns, map(_artefact, joined.not_comparable))
+    unwritten = [
+        (
+            client.verdict,
+            code(client_label(client.client_id)),
+            code(client.principal or ""),
+            prose(client.identified_as),
+        )
+        for client in joined.not_written
+    ]
+    heading = "Seen, in no artefact that was read"
+    yield from _table(heading, ("Verdict", "Client", "Principal", "Library"), unwritten)
+    for each in unread:
+        yield ""
+        yield f"Not read: {code(each.file, 120)}: {prose(each.reason)}"
+
+
+def _artefact(of: ArtefactRow) -> tuple[str, ...]:
+    found = of.artefact.clients[0]
+    owner = code(of.artefact.owner) if of.artefact.owner else ""
+    return of.verdict, code(found.client.text), code(str(found.place), 120), prose(of.why), owner
+
+
+def _table(heading: str, columns: tuple[str, ...], cells: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    rows = list(cells)
+    if not rows:
+        return
+    yield from ("", f"## {heading} ({len(rows)})", "", row(columns), row(("---",) * len(columns)))
+    yield from map(row, rows[:_MOST_ROWS])
+    if len(rows) > _MOST_ROWS:
+        yield from ("", f"{len(rows) - _MOST_ROWS} more are not shown.")

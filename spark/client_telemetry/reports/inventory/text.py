@@ -1,0 +1,78 @@
+"""The join for a terminal: what contradicts what first, then what was proved, then what only one side has."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from client_telemetry.artefacts.found import Unread
+from client_telemetry.inventory.joined import FINDINGS, ArtefactRow, ClientRow, Joined, sentence
+from client_telemetry.reports.client_strings import client_label, without_invisible
+
+_WIDTH = 110
+_MOST_ROWS = 200
+
+
+def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
+    for kind in FINDINGS:
+        rows = [row for row in joined.rows if any(each.kind == kind for each in row.findings)]
+        if rows:
+            yield from _heading(kind, len(rows))
+        for row in rows[:_MOST_ROWS]:
+            yield from _client(row, kind)
+        yield from _more(len(rows))
+    yield from _artefacts("written, and seen by no broker", joined.not_seen)
+    yield from _artefacts("written, cannot be compared with what was seen", joined.not_comparable)
+    if joined.not_written:
+        yield from _heading("seen, in no artefact that was read", len(joined.not_written))
+        for client in joined.not_written[:_MOST_ROWS]:
+            yield f"  {client.verdict:<22}{_label(client.client_id, client.principal)}"
+        yield from _more(len(joined.not_written))
+    for each in unread:
+        yield f"not read: {without_invisible(each.file)}: {without_invisible(each.reason)}"
+    yield from wrap(without_invisible(sentence(joined)), _WIDTH)
+
+
+def _heading(text: str, count: int) -> Iterator[str]:
+    yield f"{text} ({count})"
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > _MOST_ROWS:
+        yield f"  {count - _MOST_ROWS} more are not shown: --format json has all"
+    if count:
+        yield ""
+
+
+def _label(client_id: str | None, principal: str | None) -> str:
+    return f"{client_label(client_id)} ({without_invisible(principal or 'no principal')})"
+
+
+def _client(row: ClientRow, kind: str) -> Iterator[str]:
+    yield f"  {row.client.verdict:<22}{_label(row.client.client_id, row.client.principal)}"
+    for finding in row.findings:
+        if finding.kind != kind:
+            continue
+        yield from _paragraph(finding.text)
+        yield from _paragraph(f"{finding.certainty}: {'; '.join(_because(row, finding.certainty))}")
+        yield from _paragraph(f"written in {finding.evidence}")
+
+
+def _because(row: ClientRow, certainty: str) -> tuple[str, ...]:
+    """Why the client is linked, by the first link of that certainty."""
+    return next((link.because for link in row.links if link.certainty == certainty), row.links[0].because)
+
+
+def _artefacts(heading: str, rows: tuple[ArtefactRow, ...]) -> Iterator[str]:
+    if rows:
+        yield from _heading(heading, len(rows))
+    for row in rows[:_MOST_ROWS]:
+        found = row.artefact.clients[0]
+        yield f"  {row.verdict:<22}{without_invisible(found.client.text)}  {without_invisible(str(found.place))}"
+        yield from _paragraph(row.why)
+        if row.artefact.owner:
+            yield from _paragraph(f"owner: {row.artefact.owner}")
+    yield from _more(len(rows))
+
+
+def _paragraph(text: str) -> Iterator[str]:
+    safe = without_invisible(text)
+    return (f"      {line}" for line in wrap(safe, _WIDTH, break_on_hyphens=False, break_long_words=False))
