@@ -33,6 +33,8 @@ _CLUSTER_KEYS = {
     "knowledge": False,
     "knowledge_package": False,
     "hosts": False,
+    "artefacts": False,
+    "workloads": False,
     "team": False,
 }
 _SOURCE_KEYS = {"format": True, "files": True, "release": False, "zone": False}
@@ -87,6 +89,10 @@ class Cluster:
     """File or folder of a data package of the knowledge base (docs/knowledge.md)."""
     hosts: str | None = None
     """File of addresses and host names, in the form of /etc/hosts."""
+    artefacts: str | None = None
+    """Folder of SBOMs, images and checkouts (docs/join.md)."""
+    workloads: str | None = None
+    """File of what runs where: pods as JSON, or a CSV of hosts."""
     team: str | None = None
     """The team of Airflow's auth manager for which the cluster's pages are; None = for all who may read the DAGs."""
 
@@ -115,6 +121,10 @@ class Clusters:
         """The names asked for, once each and in the file's order; all of them if none was asked for."""
         asked = {self.named(name).name for name in names}
         return [name for name in self.by_name if name in asked or not asked]
+
+    def with_artefacts(self, names: Sequence[str]) -> list[str]:
+        """Those of the chosen ones that have a folder of artefacts."""
+        return [name for name in self.chosen(names) if self.by_name[name].artefacts]
 
 
 def clusters_file() -> Path:
@@ -182,7 +192,7 @@ def _cluster(path: Path, number: int, entry: object) -> Cluster:
                 f"{path}: {key} {given[key]!r} of {where} has characters that cannot stand in a path; "
                 "use letters, digits, _ and -."
             )
-    own = ("owners", "scram_users", "knowledge", "knowledge_package", "hosts")
+    own = ("owners", "scram_users", "knowledge", "knowledge_package", "hosts", "artefacts", "workloads")
     return Cluster(
         name=given["name"],
         cluster_id=given["cluster_id"],

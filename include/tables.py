@@ -16,6 +16,7 @@ RETENTION_TABLES: tuple[str, ...] = (
     "client_connections",
     "client_sessions",
     "clients",
+    "artefacts",
     "quality_results",
     "publications",
     "upgrade_reports",

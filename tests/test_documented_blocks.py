@@ -174,6 +174,8 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/subscriptions.md", "client-telemetry subscription-check"): COMMANDS,
     ("docs/join.md", "client-telemetry join"): RunBy("client_telemetry/cli/test_join.py"),
     ("docs/join.md", "fixed in the repository"): RunBy("client_telemetry/cli/test_join.py"),
+    ("docs/join.md", "    artefacts:"): RunBy("include/test_clusters.py"),
+    ("docs/join.md", "SELECT library"): RunBy("jobs/test_artefact_inventory.py"),
     ("docs/scan.md", "pip install"): RunBy("client_telemetry/cli/test_scan.py"),
     ("docs/scan.md", "breaks "): RunBy("client_telemetry/cli/test_scan.py"),
     ("docs/scan.md", "name: Kafka clients"): RunBy("client_telemetry/cli/test_scan.py"),

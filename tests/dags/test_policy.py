@@ -15,6 +15,7 @@ HEAVY = ("pyspark", "great_expectations", "pandas", "pyarrow", "pyiceberg", "cli
 
 def test_the_inventory_of_dags(dags):
     assert sorted(dags) == [
+        "artefact_inventory",
         "broker_upgrade_impact",
         "broker_upgrade_review",
         "client_telemetry_daily",

@@ -27,6 +27,15 @@ def test_the_shipped_file_names_the_two_sample_clusters_with_their_dumps(monkeyp
         assert manifests.is_dir()
 
 
+def test_clusters_with_a_folder_of_artefacts(clusters_file):
+    more = "{name: north, cluster_id: ccc, raw: dumps/north, artefacts: 's3://sboms/north', workloads: pods.json}"
+    clusters_file(f"{LOCATIONS}{TWO}  - {more}\n")
+    clusters = read_clusters()
+    assert (clusters.with_artefacts([]), clusters.with_artefacts(["east"])) == (["north"], [])
+    north = clusters.named("north")
+    assert (north.artefacts, north.workloads) == ("s3://sboms/north", f"{CHECKOUT}/pods.json")
+
+
 def test_urls_and_absolute_paths_stay_and_other_paths_start_at_the_checkout(clusters_file):
     clusters_file(LOCATIONS + TWO)
     clusters = read_clusters()

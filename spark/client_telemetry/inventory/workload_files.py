@@ -19,18 +19,28 @@ def read(paths: Sequence[Path]) -> Workloads:
     """Raises UnusableWorkloads, and OSError for a file that cannot be opened."""
     workloads = Workloads()
     for path in paths:
-        text = _text(path)
-        workloads.files.append(str(path))
-        try:
-            if text.lstrip()[:1] in ("{", "["):
-                workloads.add(kubernetes.read(text, str(path)))
-            elif _is_hosts(text):
-                workloads.host_names.append(host_names(text))
-            else:
-                workloads.add(spreadsheet.read(text, str(path)))
-        except (NotHosts, Unreadable, UnusableWorkloads) as error:
-            raise UnusableWorkloads(f"{path}: {error}") from None
+        _add(workloads, _text(path), str(path))
     return workloads
+
+
+def parse(text: str, name: str) -> Workloads:
+    """The same from the text of one file. Raises UnusableWorkloads."""
+    workloads = Workloads()
+    _add(workloads, text, name)
+    return workloads
+
+
+def _add(workloads: Workloads, text: str, name: str) -> None:
+    workloads.files.append(name)
+    try:
+        if text.lstrip()[:1] in ("{", "["):
+            workloads.add(kubernetes.read(text, name))
+        elif _is_hosts(text):
+            workloads.host_names.append(host_names(text))
+        else:
+            workloads.add(spreadsheet.read(text, name))
+    except (NotHosts, Unreadable, UnusableWorkloads) as error:
+        raise UnusableWorkloads(f"{name}: {error}") from None
 
 
 def _text(path: Path) -> str:

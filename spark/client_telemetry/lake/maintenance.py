@@ -40,6 +40,7 @@ RETENTION_DAYS: Mapping[str, int | None] = {
     "client_connections": DERIVED_DAYS,
     "client_sessions": DERIVED_DAYS,
     "clients": DERIVED_DAYS,
+    "artefacts": DERIVED_DAYS,
     "quality_results": DERIVED_DAYS,
     "publications": None,
     "upgrade_reports": None,

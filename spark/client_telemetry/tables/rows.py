@@ -649,6 +649,30 @@ class RuleRecordRow(TypedDict):
     reviewed_at: datetime
 
 
+class ArtefactRow(TypedDict):
+    """One row per Kafka client library that an artefact (SBOM, image, folder of a repository) names, and one per artefact that names none."""
+
+    cluster_id: str
+    dt: date
+    artefact: str
+    kind: str
+    digests: list[str]
+    image_names: list[str]
+    repository: str | None
+    owner: str | None
+    library: str | None
+    library_version: str | None
+    why_unknown: str | None
+    purl: str | None
+    file: str | None
+    line: int | None
+    inside: str | None
+    client_ids: list[str]
+    group_ids: list[str]
+    principals: list[str]
+    seen_on: list[str] | None
+
+
 class QualityResultRow(TypedDict):
     """One row per gate, table and expectation."""
 

@@ -59,10 +59,13 @@ UPGRADE_REVIEW: Final = (StageEntry("review", ("upgrade_outcomes", "metric_chang
 SUBSCRIPTION_QUESTION: Final = (StageEntry("subscription_check", ()),)
 """One run: one change of KIP-714 subscriptions."""
 
+INVENTORY: Final = (StageEntry("artefact_inventory", ("artefacts",)),)
+"""One run: what is written about the clients of a cluster, on one day."""
+
 UPKEEP: Final = StageEntry("lake_maintenance", ())
 """One run: the whole lake. It writes no table of its own but rewrites all of them."""
 
-STAGES: Final = DAILY + UPGRADE_QUESTION + UPGRADE_REVIEW + SUBSCRIPTION_QUESTION
+STAGES: Final = DAILY + UPGRADE_QUESTION + UPGRADE_REVIEW + SUBSCRIPTION_QUESTION + INVENTORY
 
 WRITTEN_BY_EVERY_STAGE: Final = ("quality_results", "publications")
 """Quality results and publications: written by the harness, not by a stage."""

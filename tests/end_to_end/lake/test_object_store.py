@@ -14,7 +14,9 @@ import pytest
 import yaml
 from client_telemetry.cli.lake_copy import main
 from client_telemetry.formats.raw.file_system import file_system, forget_file_systems
+from client_telemetry.jobs import artefact_inventory
 from client_telemetry.lake.lake import Lake
+from client_telemetry.tables.artefacts import ARTEFACTS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
@@ -177,6 +179,35 @@ def test_credentials_come_from_an_airflow_connection(store, catalog, web, tmp_pa
             assert stage.execute(context)["status"] == "ok"
         assert web.get("/").status_code == 200
     assert Lake(None, CLUSTERS["lake"]).rows(CLIENT_PUSHES, cluster_id=FLEET)
+
+
+@pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
+def test_an_inventory_of_a_bucket(store, catalog, tmp_path):
+    """SBOMs, a checkout and a file that nobody reads; keys of strangers lead nowhere."""
+    purl = "pkg:pypi/kafka-python@1.3.5"
+    digest = "sha256:" + "1a" * 32
+    subject = {"type": "container", "name": "erp:1", "version": digest}
+    sbom = {"bomFormat": "CycloneDX", "metadata": {"component": subject}, "components": [{"purl": purl}]}
+    folder = tmp_path / "artefacts"
+    for name, text in (
+        ("sboms/erp <b>.json", json.dumps(sbom)),
+        (f"{'x' * 200}/{'y' * 200}.cdx.json", json.dumps(sbom)),
+        ("repositories/monthly/go.mod", "module x\n\nrequire github.com/Shopify/sarama v1.27.0\n"),
+        ("repositories/monthly/app.properties", "kafka.group.id=monthly\n"),
+        ("videos/large.mp4", "0"),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    upload(folder, "s3://raw/artefacts")
+    options = {"cluster": FLEET, "lake": CLUSTERS["lake"], "day": DAY, "result": tmp_path / "result.json"}
+    options |= {"artefacts": "s3://raw/artefacts"}
+    assert artefact_inventory.main([f"--{name}={value}" for name, value in options.items()]) == 0
+    rows = {row["artefact"]: row for row in Lake(None, CLUSTERS["lake"]).rows(ARTEFACTS)}
+    assert sorted(rows)[:2] == ["repositories/monthly", "sboms/erp <b>.json"] and len(rows) == 3
+    assert rows["sboms/erp <b>.json"]["digests"] == [digest]
+    monthly = rows["repositories/monthly"]
+    assert (monthly["library_version"], monthly["group_ids"]) == ("1.27.0", ["monthly"])
+    assert json.loads((tmp_path / "result.json").read_text())["counts"]["files_not_read"] == 0
 
 
 @pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)

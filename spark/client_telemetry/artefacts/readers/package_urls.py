@@ -29,3 +29,13 @@ def parse(text: str) -> NamedPackage | None:
     if url.subpath and url.type == "golang":
         name = f"{name}/{url.subpath}" if url.subpath.startswith("v") else name
     return NamedPackage(url.type, normal_name(url.type, name), url.version or None)
+
+
+def text(type_: str, name: str, version: str | None) -> str:
+    """The package URL of a package, with the namespace in its name.
+
+    >>> text("maven", "org.apache.kafka/kafka-clients", "3.9.1"), text("npm", "@confluentinc/kafka-javascript", None)
+    ('pkg:maven/org.apache.kafka/kafka-clients@3.9.1', 'pkg:npm/%40confluentinc/kafka-javascript')
+    """
+    namespace, _, plain = name.rpartition("/")
+    return PackageURL(type_, namespace or None, plain, version).to_string()

@@ -1,0 +1,71 @@
+"""Artefacts as rows of the table `artefacts`."""
+
+import datetime as dt
+from collections.abc import Iterator
+
+from client_telemetry.artefacts.found import Found
+from client_telemetry.artefacts.readers import package_urls
+from client_telemetry.inventory.artefact import CLIENT_ID, GROUP, PRINCIPAL, Artefact
+from client_telemetry.inventory.workloads import Workloads
+from client_telemetry.tables.rows import ArtefactRow
+
+
+def rows(
+    artefacts: list[Artefact], cluster_id: str, day: dt.date, root: str, workloads: Workloads | None
+) -> Iterator[ArtefactRow]:
+    """`root`: what stands before the paths of the location. Files of a location often name one library several times in a
+    place: each is one row.
+    """
+    for artefact in artefacts:
+        shared = _shared(artefact, cluster_id, day, root, workloads)
+        named = {tuple(row.items()): row for row in (_client(found, root) for found in artefact.clients)}
+        for client in named.values() or (_NO_CLIENT,):
+            yield {**shared, **client}  # type: ignore[typeddict-item]
+
+
+def _shared(
+    artefact: Artefact, cluster_id: str, day: dt.date, root: str, workloads: Workloads | None
+) -> dict[str, object]:
+    def written(kind: str) -> list[str]:
+        return sorted({name.value for name in artefact.names if name.kind == kind})
+
+    return {
+        "cluster_id": cluster_id,
+        "dt": day,
+        "artefact": artefact.name.removeprefix(root) or ".",
+        "kind": artefact.kind,
+        "digests": sorted(artefact.subject.digests),
+        "image_names": sorted(artefact.subject.names),
+        "repository": artefact.repository or None,
+        "owner": artefact.owner or None,
+        "client_ids": written(CLIENT_ID),
+        "group_ids": written(GROUP),
+        "principals": written(PRINCIPAL),
+        "seen_on": _seen_on(artefact, workloads),
+    }
+
+
+def _seen_on(artefact: Artefact, workloads: Workloads | None) -> list[str] | None:
+    if workloads is None or not artefact.subject.digests:
+        return None
+    return sorted(
+        {each.name for digest in artefact.subject.digests for each in workloads.by_digest.get(digest, ())}
+    )
+
+
+_NO_CLIENT: dict[str, object] = dict.fromkeys(
+    ("library", "library_version", "why_unknown", "purl", "file", "line", "inside")
+)
+
+
+def _client(found: Found, root: str) -> dict[str, object]:
+    client, place = found.client, found.place
+    return {
+        "library": client.library or None,
+        "library_version": client.written.version if client.written else None,
+        "why_unknown": client.why_unknown or (None if client.written else "its version is not known"),
+        "purl": package_urls.text(client.package.type, client.package.name, client.package.version),
+        "file": place.file.removeprefix(root),
+        "line": place.line,
+        "inside": place.inside or None,
+    }

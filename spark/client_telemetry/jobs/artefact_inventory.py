@@ -1,0 +1,120 @@
+"""artefact_inventory: what SBOMs, images and repositories say about clients, as rows of one day.
+
+Reads a folder or bucket as tools leave it there (Dependency-Track, syft, exporters of registries, checkouts): one file a
+digest or a repository, in any folders. A run has the day's whole inventory and replaces what an earlier run of the day wrote.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from client_telemetry.artefacts import files
+from client_telemetry.artefacts.binaries.archives import JAVA
+from client_telemetry.artefacts.owners import CATALOG, CODEOWNERS
+from client_telemetry.console.arguments import day
+from client_telemetry.console.counted import counted
+from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.inventory import workload_files
+from client_telemetry.inventory.artefact import IMAGE, Written
+from client_telemetry.inventory.rows import rows
+from client_telemetry.inventory.workloads import UnusableWorkloads, Workloads
+from client_telemetry.inventory.written import collect
+from client_telemetry.knowledge import releases
+from client_telemetry.pipeline.fetched_folder import LeftOut, fetched
+from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run
+from client_telemetry.pipeline.text_file import read_text_file
+from client_telemetry.tables import artefacts as artefacts_suite
+from client_telemetry.tables.artefacts import ARTEFACTS
+
+SUITES = (artefacts_suite.SUITE,)
+_BINARIES = (*JAVA, ".whl", ".tar")
+_LARGEST_BYTES = 2 * 2**30
+_MOST_WARNINGS = 10
+
+
+def artefact_inventory(stage: Stage) -> Outcome:
+    args = stage.arguments
+    rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
+    branch = stage.branch((ARTEFACTS,))
+    workloads = _workloads(args.workloads) if args.workloads else None
+    with fetched(args.artefacts, "artefacts", is_read, _LARGEST_BYTES) as (root, left_out):
+        # Verdicts are of a question; what is written is the same for each.
+        source, target = releases.known()[-2:]
+        written = collect([root], source, target, rules)
+        prefix = f"{root}/"
+        found = list(rows(list(written.artefacts), stage.cluster, args.day, prefix, workloads))
+    _warn(stage, written, left_out, root)
+    where = {"cluster_id": stage.cluster, "dt": [args.day]}
+    branch.replace_rows(ARTEFACTS, found, **where)
+    facts = {"artefacts": len(written.artefacts), "unread": len(written.unread) + len(left_out)}
+    stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], [args.day])
+    return _outcome(stage, written, facts["unread"])
+
+
+def is_read(name: str) -> bool:
+    """Whether an object of this name may say something: others need not be copied."""
+    path = Path(name)
+    return (
+        files.by_name(name) is not None
+        or files.may_be_sbom(name)
+        or path.suffix.lower() in (*_BINARIES, ".properties", ".yaml", ".yml", ".env", ".go", ".py")
+        or name in CODEOWNERS
+        or path.name in (*CATALOG, "oci-layout")
+        or "blobs/sha256/" in name
+    )
+
+
+def _workloads(location: str) -> Workloads:
+    """Of one file; a hosts file says nothing about images."""
+
+    def parse(text: str) -> Workloads:
+        try:
+            return workload_files.parse(text, location.rpartition("/")[2])
+        except UnusableWorkloads as error:
+            raise ValueError(str(error)) from None
+
+    return read_text_file(location, "workloads", parse)
+
+
+def _warn(stage: Stage, written: Written, left_out: Sequence[LeftOut], root: Path) -> None:
+    unread = [f"{each.file.removeprefix(f'{root}/')}: {each.reason}" for each in written.unread]
+    unread += [f"{each.name}: {each.reason}" for each in left_out]
+    stage.warnings += [f"not read: {each}" for each in unread[:_MOST_WARNINGS]]
+    if len(unread) > _MOST_WARNINGS:
+        stage.warnings.append(f"not read: {len(unread) - _MOST_WARNINGS} more files")
+
+
+def _outcome(stage: Stage, written: Written, unread: int) -> Outcome:
+    with_clients = [artefact for artefact in written.artefacts if artefact.clients]
+    counts = {
+        "artefacts": len(written.artefacts),
+        "artefacts_with_clients": len(with_clients),
+        "images": sum(artefact.kind == IMAGE for artefact in written.artefacts),
+        "files_read": written.files_read,
+        "files_not_read": unread,
+    }
+    message = (
+        f"artefact_inventory: cluster {stage.cluster}, {stage.arguments.day}: {counted(len(with_clients), 'artefact')} of "
+        f"{counts['artefacts']:,} with Kafka clients in {counted(written.files_read, 'file')}"
+    )
+    return Outcome(message, counts)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = parser("artefact_inventory", __doc__)
+    arguments.add_argument("--artefacts", help="folder or URL of SBOMs, images and checkouts")
+    arguments.add_argument("--day", required=True, type=day, help="the day, UTC")
+    arguments.add_argument(
+        "--workloads", help="file or URL of what runs where (docs/join.md); default: not known"
+    )
+    arguments.add_argument("--owners", help="file or URL of the owner rules; default: no owners by rules")
+    return run(
+        arguments,
+        artefact_inventory,
+        argv,
+        lambda args: (
+            None
+            if args.artefacts
+            else "artefact_inventory: the cluster has no `artefacts` in the clusters file"
+        ),
+        starts_spark="never",
+    )
