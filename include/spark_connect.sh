@@ -10,14 +10,18 @@ trap 'echo interrupted >&2; exit 130' INT
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$checkout/var/spark
 folder=$(mktemp -d)
-port=$(trap '' INT; python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+# One session for all jobs: each session of Spark Connect has Python workers of its own, and its own imports of what they need.
+# It is kept however long no job comes (the timeout below).
+read -r port session < <(trap '' INT; python -c 'import socket, uuid; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1], uuid.uuid4())')
 
 echo "starting Spark and Airflow ..."
 spark-submit --master "${SPARK_MASTER:-local[2]}" --name client-telemetry \
     --conf spark.connect.grpc.binding.address=127.0.0.1 --conf spark.connect.grpc.binding.port="$port" \
+    --conf spark.connect.session.manager.defaultSessionTimeout=-1 \
     --class org.apache.spark.sql.connect.service.SparkConnectServer spark-internal >"$logs/connect.log" 2>&1 &
 spark=$!
-SPARK_REMOTE=sc://127.0.0.1:$port python "$checkout/spark/warm_jobs.py" serve "$folder/socket" >"$logs/warm_jobs.log" 2>&1 &
+export SPARK_REMOTE="sc://127.0.0.1:$port/;session_id=$session"
+python "$checkout/spark/warm_jobs.py" serve "$folder/socket" >"$logs/warm_jobs.log" 2>&1 &
 jobs=$!
 # shellcheck disable=SC2329  # by the trap
 stop() {
@@ -30,5 +34,5 @@ trap 'stop 2>/dev/null' EXIT
 trap - INT
 # The command starts at once; its first job waits until both are up.
 status=0
-SPARK_REMOTE=sc://127.0.0.1:$port WARM_JOBS=$folder/socket "$@" || status=$?
+WARM_JOBS=$folder/socket "$@" || status=$?
 exit "$status"
