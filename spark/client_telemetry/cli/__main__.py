@@ -61,6 +61,11 @@ SUBCOMMANDS: Final = {
         "client_telemetry.cli.replay",
         "which requests of a fleet other brokers would refuse, and whose they are",
     ),
+    "rehearse": Subcommand(
+        "client_telemetry.cli.rehearse",
+        "install and run the client libraries of a report against a broker of the target release",
+        extra="knowledge",
+    ),
     "gate": Subcommand(
         "client_telemetry.cli.gate", "go or no-go of an upgrade report or a planned upgrade, as an exit code"
     ),

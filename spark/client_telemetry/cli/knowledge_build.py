@@ -43,7 +43,9 @@ def main(arguments: Sequence[str]) -> int:
     args = parser.parse_args(arguments)
     key = signatures.signing_key(args.key)
     store.activate()
-    steps = [] if args.offline else _steps(MavenRepository(args.cache or _cache()), args.recheck)
+    steps = (
+        [] if args.offline else _steps(MavenRepository(args.cache or user_cache("artefacts")), args.recheck)
+    )
     own_knowledge.check()
     texts = knowledge.texts()
     manifest = package_files.manifest_of(texts, args.built_at or dt.datetime.now(dt.UTC), _sources(steps))
@@ -95,12 +97,13 @@ def _sources(steps: Sequence[Step]) -> list[str]:
     ]
 
 
-def _cache() -> Path:
+def user_cache(of: str) -> Path:
+    """The folder of the user's cache for something. Raises UnusablePackage where nothing tells where that is."""
     try:
         from platformdirs import user_cache_path
     except ModuleNotFoundError:
         raise UnusablePackage("no folder for what is fetched: name one with --cache") from None
-    return user_cache_path("client-telemetry", appauthor=False) / "artefacts"
+    return user_cache_path("client-telemetry", appauthor=False) / of
 
 
 def _write(out: Path, contents: dict[str, bytes]) -> None:

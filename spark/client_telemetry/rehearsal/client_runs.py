@@ -13,23 +13,37 @@ from client_telemetry.rehearsal.library_programs import PROGRAMS, STEPS, NotInst
 RUN_S = 240
 OK, NOT_AVAILABLE = "ok", "n/a"
 _SAID = 300
+_MADE_OF = "made_of"
+"""File of a folder that was installed whole: the digest of its program."""
 
 
 def install(name: str, program: Program, version: str, cache: Path, sources: Path = PROGRAMS) -> Path:
     """The folder of a version of a library with its program, made if it is not there or of another program. Raises
     NotInstalled.
     """
-    folder = cache / "clients" / name / version
-    made_of, current = folder / "made_of", digest(sources / program.source)
-    if made_of.exists() and made_of.read_text(encoding="utf-8") == current:
+    folder, current = _folder(name, version, cache), digest(sources / program.source)
+    if _is_made_of(folder, current):
         return folder
     if not re.fullmatch(r"\d+(\.\d+)+([-.\w]*)", version):
         raise NotInstalled(f"{version!r} is not an exact version")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     program.install(Workplace(folder, cache), version)
-    made_of.write_text(current, encoding="utf-8")
+    (folder / _MADE_OF).write_text(current, encoding="utf-8")
     return folder
+
+
+def is_installed(name: str, program: Program, version: str, cache: Path) -> bool:
+    return _is_made_of(_folder(name, version, cache), digest(PROGRAMS / program.source))
+
+
+def _folder(name: str, version: str, cache: Path) -> Path:
+    return cache / "clients" / name / version
+
+
+def _is_made_of(folder: Path, digest_of_program: str) -> bool:
+    made_of = folder / _MADE_OF
+    return made_of.exists() and made_of.read_text(encoding="utf-8") == digest_of_program
 
 
 def digest(folder: Path) -> str:

@@ -123,4 +123,15 @@ def _ended_already() -> Iterator[None]:
 
 def bytes_below(folder: Path) -> int:
     """Size of the files of a folder."""
-    return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
+    found, folders = 0, [str(folder)]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        found += entry.stat(follow_symlinks=False).st_size
+        except FileNotFoundError:
+            continue  # a tool has tidied up meanwhile
+    return found

@@ -147,7 +147,8 @@ def _java(folder: Path) -> list[str]:
 BY_NAME: Mapping[str, Program] = MappingProxyType(
     {
         "kafka-clients": Program("java", _install_jars, _java),
-        "confluent-kafka-python": _pip("confluent.py", "confluent-kafka"),
+        # Without a wheel there is no librdkafka in it.
+        "confluent-kafka-python": _pip("confluent.py", "confluent-kafka", "--only-binary=confluent-kafka"),
         "confluent-kafka-go": _go("librdkafka", "github.com/confluentinc/confluent-kafka-go"),
         "kafka-python": _pip("kafka_python.py", "kafka-python", "six"),
         # Up to 0.8 it takes parts of kafka-python that later versions of that do not have any more.

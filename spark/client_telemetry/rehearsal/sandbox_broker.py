@@ -7,7 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ START_S = 120
 _STARTED = r"Kafka Server started|\[KafkaServer id=1\] started"
 _CLUSTER = "4L6g3nShT-eMCtK--X86sw"
 _SECURITY = "org.apache.kafka.common.security"
-_POMS = Path(__file__).parent / "jars"
+OF_BROKERS = Path(__file__).parent / "jars"
 _RELOAD4J = """\
 log4j.rootLogger=INFO, S
 log4j.appender.S=org.apache.log4j.FileAppender
@@ -54,6 +54,11 @@ class Broker:
     """Bootstrap address by security protocol."""
     request_log: Path
     """One line for each request that it answered, as kafka.request.logger writes them at DEBUG."""
+    java: "_Java"
+
+    def seed(self, topics: Sequence[str]) -> None:
+        """Makes topics with one record each. Raises BrokerDidNotStart."""
+        self.java.run(str(OF_BROKERS / "Seed.java"), self.addresses["PLAINTEXT"], *topics)
 
 
 def jars(release: str, cache: Path) -> Path:
@@ -63,7 +68,7 @@ def jars(release: str, cache: Path) -> Path:
         partial = folder.with_name(f".{release}")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        pom = _POMS / f"broker-{'4' if _is_4(release) else '3'}.pom.xml"
+        pom = OF_BROKERS / f"broker-{'4' if _is_4(release) else '3'}.pom.xml"
         copying = (f"-Dkafka.version={release}", f"-DoutputDirectory={partial}/jars")
         Workplace(partial, cache).do("mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", *copying)
         (partial / "jars").rename(folder)
@@ -98,7 +103,7 @@ def running(broker: str, cache: Path, *formatting: str) -> Iterator[Broker]:
             java.start("kafka.Kafka", properties)
         java.wait_until_kafka_is_started()
         addresses = {"PLAINTEXT": f"127.0.0.1:{plain}", "SASL_PLAINTEXT": f"127.0.0.1:{sasl}"}
-        yield Broker(addresses, folder / "request.log")
+        yield Broker(addresses, folder / "request.log", java)
 
 
 class _Java:

@@ -76,13 +76,14 @@ ELSEWHERE = (
     "probe kafka-1.example.com:9092 --output",
     "replay --lake",
     "join REPORT",
+    "rehearse var/",
     "compatibility --from 4.4.0 --to 4.5.0",
     "knowledge check: ",  # a message
     "knowledge update --from",
     "knowledge build --out",
     *LAKES,
 )
-"""Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), with the sample's lake (test_replay.py), with a report (test_join.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""
+"""Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), from registries (test_rehearse.py), with the sample's lake (test_replay.py), with a report (test_join.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""
 
 
 @pytest.mark.parametrize("line", [line for line in documented() if not line.startswith(ELSEWHERE)])

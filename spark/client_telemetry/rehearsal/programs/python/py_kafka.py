@@ -13,12 +13,15 @@ TOPIC, GROUP = env("TOPIC").encode(), env("GROUP").encode()
 
 
 def client() -> KafkaClient:
-    return KafkaClient(
-        hosts=env("BOOTSTRAP"),
-        broker_version="2.3.0",
-        socket_timeout_ms=8000,
-        offsets_channel_socket_timeout_ms=8000,
-    )
+    settings = {
+        "hosts": env("BOOTSTRAP"),
+        "socket_timeout_ms": 8000,
+        "offsets_channel_socket_timeout_ms": 8000,
+    }
+    try:
+        return KafkaClient(**settings, broker_version="2.3.0")
+    except TypeError:  # before 2.6.0 it speaks one version of the protocol
+        return KafkaClient(**settings)
 
 
 def connect() -> None:

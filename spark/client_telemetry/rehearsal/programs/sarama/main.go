@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 
@@ -30,7 +31,10 @@ func settings() *sarama.Config {
 	config.Producer.Return.Successes = true
 	config.Consumer.Return.Errors = true
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest
-	config.Consumer.Offsets.AutoCommit.Enable = false
+	// Sarama has it since 1.25.
+	if commits := reflect.ValueOf(config).Elem().FieldByName("Consumer").FieldByName("Offsets").FieldByName("AutoCommit"); commits.IsValid() {
+		commits.FieldByName("Enable").SetBool(false)
+	}
 	config.Metadata.Retry.Max = 2
 	config.Net.DialTimeout, config.Net.ReadTimeout = 8*time.Second, 8*time.Second
 	for _, setting := range strings.Fields(env("CONFIGURATION")) {
@@ -115,7 +119,10 @@ func (handler) Cleanup(sarama.ConsumerGroupSession) error { return nil }
 func (h handler) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
 	for message := range claim.Messages() {
 		session.MarkMessage(message, "")
-		session.Commit()
+		// Sarama commits by itself up to 1.26.
+		if committing, ok := session.(interface{ Commit() }); ok {
+			committing.Commit()
+		}
 		select {
 		case h.read <- message:
 		default:

@@ -1,0 +1,194 @@
+"""Runs the client libraries of an upgrade report against a broker of the target release, and sets the outcome beside the verdicts.
+
+    client-telemetry rehearse REPORT [--to 4.3.1] [--budget-minutes 30] [--budget-gb 5] [--jobs 2] [--cache FOLDER] [--mechanism PLAIN]
+
+REPORT: the folder of a published upgrade report, or its report.json. **This command installs packages from registries and executes
+them** (docs/rehearse.md). Each library version of the report is installed in a folder of its own and runs the program of its roles
+against brokers that are started here from Maven's artefacts. The outcome is written to rehearsal.json beside the report. It makes no
+client safe: what contradicts a verdict is listed first.
+
+Exit code 0: all that is safe in the report works. 3: something is refused, or contradicts its verdict. 4: nothing is refused, and
+some that is safe was not rehearsed. 2: no report, no broker, or an argument that cannot be used.
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from client_telemetry.cli.knowledge_build import user_cache
+from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.counted import counted, first_of
+from client_telemetry.console.progress import Progress
+from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge.releases import UnusableRelease, exact
+from client_telemetry.knowledge.vocabulary import SAFE
+from client_telemetry.rehearsal import rehearsal_file, subjects
+from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS
+from client_telemetry.rehearsal.library_programs import NotInstalled
+from client_telemetry.rehearsal.rehearsing import Limits, Rehearsing, sandboxes
+from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
+from client_telemetry.reports.client_strings import shown
+
+BAD_ARGUMENTS = 2
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_NAMED = 8
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = _arguments(argv)
+    try:
+        folder, report = _report(args.report)
+        target = exact(args.to or report["question"]["to_release"])
+        content = _rehearse(args, report, target)
+    except (NotAnUpgradeReport, UnusableRelease, UnusablePackage) as error:
+        return _refuse(str(error))
+    except (BrokerDidNotStart, NotInstalled) as error:
+        return _refuse(f"no broker to run against: {error}")
+    file = rehearsal_file.write(folder, content)
+    print(*_lines(content), sep="\n")
+    print(f"written: {file}")
+    return _code(content)
+
+
+class NotAnUpgradeReport(ValueError):
+    """The message has one line."""
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = Arguments("rehearse", __doc__)
+    parser.add_argument(
+        "report", type=Path, metavar="REPORT", help="folder of an upgrade report, or its report.json"
+    )
+    parser.add_argument("--to", metavar="RELEASE", help="target release; default: the report's")
+    limits = Limits()
+    parser.add_argument(
+        "--budget-minutes", type=_positive, default=limits.minutes, metavar="N", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--budget-gb",
+        type=_positive,
+        default=limits.gigabytes,
+        metavar="N",
+        help="of the cache; default: %(default)s",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        choices=range(1, 33),
+        default=limits.jobs,
+        metavar="N",
+        help="default: %(default)s",
+    )
+    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="of libraries, brokers and outcomes")
+    parser.add_argument(
+        "--mechanism",
+        choices=MECHANISMS,
+        default="",
+        help="log in with it; default: connections without login",
+    )
+    return parser.parse_args(argv)
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
+    if not 0 < number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
+
+
+def _report(named: Path) -> tuple[Path, Mapping[str, Any]]:
+    """The report's folder, and its content."""
+    file = named / "report.json" if named.is_dir() else named
+    advice = "name the report.json of an upgrade report, or the folder of the report"
+    try:
+        report = json.loads(file.read_text(encoding="utf-8-sig"))
+        needed = (
+            report["question"]["to_release"],
+            report["question"]["from_release"],
+            report["clients"],
+            report["applications"],
+        )
+    except OSError as error:
+        raise NotAnUpgradeReport(f"{file}: {error.strerror}: {advice}") from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise NotAnUpgradeReport(f"{file} is not the report.json of an upgrade report: {advice}") from error
+    if not needed[-1]:
+        raise NotAnUpgradeReport(f"{file} has no application: there is nothing to rehearse")
+    return file.parent, report
+
+
+def _rehearse(args: argparse.Namespace, report: Mapping[str, Any], target: str) -> Mapping[str, Any]:
+    from_release = report["question"]["from_release"]
+    wanted = [subjects.of_client(client, from_release, args.mechanism) for client in report["clients"]]
+    limits = Limits(args.budget_minutes, args.budget_gb, args.jobs)
+    with Progress("reading the report") as progress:
+        rehearsing = Rehearsing((args.cache or user_cache("rehearsal")).resolve(), limits, progress)
+        outcomes = rehearsing.rehearse(
+            [alternatives for each in wanted for alternatives in each.subjects], target, from_release
+        )
+    return rehearsal_file.document(report, target, sandboxes(target, from_release), wanted, outcomes)
+
+
+def _lines(content: Mapping[str, Any]) -> list[str]:
+    """Contradictions, refusals, what works, and why the rest was not run."""
+    target, applications = content["target"], content["applications"]
+    contradicting = [each for each in applications if each["contradicts"]]
+    by_outcome = {
+        outcome: [each for each in applications if each["outcome"] == outcome] for outcome in (REFUSED, WORKS)
+    }
+    lines = [
+        f"CONTRADICTS its verdict ({each['verdict_outcome']}): {_line(each, target)}"
+        for each in contradicting
+    ]
+    for outcome in (REFUSED, WORKS):
+        lines += [_line(each, target) for each in by_outcome[outcome] if not each["contradicts"]]
+    reasons = defaultdict(list)
+    for each in applications:
+        if each["outcome"] == NOT_REHEARSED:
+            reasons[each["said"]].append(shown(each["name"]))
+    lines += [
+        f"not rehearsed: {first_of(names, _NAMED)}: {shown(reason)}" for reason, names in reasons.items()
+    ]
+    return [*lines, _coverage(content), f"{counted(len(contradicting), 'contradiction')} with the report"]
+
+
+def _line(application: Mapping[str, Any], target: str) -> str:
+    what = f"{shown(application['name'])} ({', '.join(application['ran'])})"
+    if application["outcome"] == WORKS:
+        return f"{what} ran on {target}: works"
+    return f"{what} ran on {target}: refused at {shown(application['said'])}"
+
+
+def _coverage(content: Mapping[str, Any]) -> str:
+    safe, known = content["safe"], content["with_known_library"]
+    return (
+        f"{safe[WORKS] + safe[REFUSED]} of {counted(sum(safe.values()), 'safe application')} rehearsed on {content['target']}; "
+        f"{known[WORKS] + known[REFUSED]} of {sum(known.values())} whose library and version are known or inferred"
+    )
+
+
+def _code(content: Mapping[str, Any]) -> int:
+    applications = content["applications"]
+    if any(each["outcome"] == REFUSED or each["contradicts"] for each in applications):
+        return NO_GO
+    is_open = any(
+        each["outcome"] == NOT_REHEARSED and each["verdict_outcome"] == SAFE for each in applications
+    )
+    return CANNOT_TELL if is_open else GO
+
+
+def _refuse(message: str) -> int:
+    print(f"client-telemetry rehearse: {message}", file=sys.stderr)
+    return BAD_ARGUMENTS
+
+
+if __name__ == "__main__":
+    sys.exit(main())

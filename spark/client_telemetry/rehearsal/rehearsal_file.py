@@ -1,0 +1,117 @@
+"""`rehearsal.json`, beside the report that it is about (docs/rehearse.md)."""
+
+import datetime as dt
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from client_telemetry.console.output_file import replace_file
+from client_telemetry.knowledge.vocabulary import SAFE
+from client_telemetry.rehearsal import conclusions
+from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS, ClientResult
+from client_telemetry.rehearsal.outcomes import Sandbox
+from client_telemetry.rehearsal.rehearsing import Alternatives, Outcome
+from client_telemetry.rehearsal.subjects import Wanted
+
+SCHEMA_VERSION = 1
+FILE = "rehearsal.json"
+
+
+class NotARehearsal(ValueError):
+    """The file is not one that this version can read, or is about another report; the message has one line."""
+
+
+def document(
+    report: Mapping[str, Any],
+    target: str,
+    sandboxes: Sequence[Sandbox],
+    wanted: Sequence[Wanted],
+    outcomes: Mapping[Alternatives, Outcome],
+) -> dict[str, Any]:
+    """`wanted`: of each client of the report. A rehearsal on another release than the report's contradicts nothing."""
+    of_clients = [
+        conclusions.of_client(client, each, outcomes)
+        for client, each in zip(report["clients"], wanted, strict=True)
+    ]
+    is_of_target = target == report["question"]["to_release"]
+    applications = [
+        _application(application, [of_clients[place] for place in application["clients"]], is_of_target)
+        for application in report["applications"]
+    ]
+    known = [
+        any(not wanted[place].reason for place in application["clients"])
+        for application in report["applications"]
+    ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "report_id": report["question"]["report_id"],
+        "cluster_id": report["question"]["cluster_id"],
+        "target": target,
+        "ran_on": [sandbox.text for sandbox in sandboxes],
+        "rehearsed_at": dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "counts": _counts(applications),
+        "with_known_library": _counts(
+            [each for each, is_known in zip(applications, known, strict=True) if is_known]
+        ),
+        "safe": _counts([each for each in applications if each["verdict_outcome"] == SAFE]),
+        "applications": applications,
+        "libraries": [_library(each) for each in sorted(outcomes.values(), key=lambda each: each.subject)],
+    }
+
+
+def _application(
+    application: Mapping[str, Any], of_clients: Sequence[ClientResult], is_of_target: bool
+) -> dict[str, Any]:
+    result = conclusions.of_application(of_clients)
+    return {
+        "anchor": application["anchor"],
+        "name": application["name"],
+        "owner": application["owner"],
+        "verdict_outcome": application["outcome"],
+        "safe_so_far": application["safe_so_far"],
+        "outcome": result.outcome,
+        "said": result.said,
+        "ran": list(result.ran),
+        "contradicts": result.contradicts and is_of_target,
+    }
+
+
+def _counts(applications: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    counted = Counter(each["outcome"] for each in applications)
+    return {outcome: counted[outcome] for outcome in (WORKS, REFUSED, NOT_REHEARSED)}
+
+
+def _library(outcome: Outcome) -> dict[str, Any]:
+    subject = outcome.subject
+    return {
+        "library": subject.program,
+        "version": subject.version,
+        "configuration": subject.configuration,
+        "mechanism": subject.mechanism,
+        "not_run": outcome.not_run,
+        "steps": {sandbox.text: steps for sandbox, steps in outcome.steps.items()},
+        "control": outcome.control,
+    }
+
+
+def write(folder: Path, content: Mapping[str, Any]) -> Path:
+    file = folder / FILE
+    replace_file(file, (json.dumps(content, indent=1) + "\n").encode())
+    return file
+
+
+def read(file: Path, report_id: str) -> dict[str, Any]:
+    """Raises NotARehearsal or OSError."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        version, about = content["schema_version"], content["report_id"]
+        applications = {each["anchor"]: each for each in content["applications"]}
+    except (ValueError, LookupError, TypeError) as error:
+        raise NotARehearsal(f"{file} is not the file of a rehearsal: {error}") from error
+    if version != SCHEMA_VERSION:
+        raise NotARehearsal(f"{file} has schema version {version}: this program reads {SCHEMA_VERSION}")
+    if about != report_id:
+        raise NotARehearsal(f"{file} is about the report {about}, not {report_id}")
+    return {**content, "applications": list(applications.values())}

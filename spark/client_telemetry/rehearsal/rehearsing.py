@@ -1,0 +1,186 @@
+"""Runs the libraries of a report against brokers in a sandbox, within limits of time and disk; what was run before is not run again.
+
+The target is run twice: with the feature levels of the release that is left, as the brokers are after the last of them was
+upgraded, and with those of the target. What fails there is run once more on a release that still accepts the old requests: a program
+that fails there too says nothing about the target.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+from uuid import uuid4
+
+from client_telemetry.console.progress import Progress
+from client_telemetry.knowledge import releases
+from client_telemetry.rehearsal import client_runs, confinement, sandbox_broker
+from client_telemetry.rehearsal.client_runs import NOT_AVAILABLE, OK
+from client_telemetry.rehearsal.library_programs import BY_NAME, NotInstalled
+from client_telemetry.rehearsal.outcomes import OutcomeCache, Sandbox
+from client_telemetry.rehearsal.subjects import Subject
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+_MEASURED_EVERY_S = 20
+Alternatives = tuple[Subject, ...]
+"""Of which the first that can be installed is run."""
+_FIRST_LEVEL = (3, 3)
+"""Metadata version from which brokers of 4.x start; StorageTool takes a release for it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    minutes: float = 30
+    gigabytes: float = 5
+    jobs: int = 2
+
+
+@dataclass
+class Outcome:
+    """Of one subject; `not_run`: why there are no steps."""
+
+    subject: Subject
+    not_run: str = ""
+    steps: dict[Sandbox, dict[str, str]] = field(default_factory=dict)
+    control: dict[str, str] | None = None
+
+    @property
+    def failed(self) -> bool:
+        return any(_fails(steps) for steps in self.steps.values())
+
+
+def _fails(steps: Mapping[str, str]) -> bool:
+    return any(outcome not in (OK, NOT_AVAILABLE) for outcome in steps.values())
+
+
+def sandboxes(target: str, from_release: str) -> list[Sandbox]:
+    """Those of an upgrade in place; only the target where the features of the old release are not those of a KRaft cluster."""
+    old, new = releases.parse(from_release), releases.parse(target)
+    if _FIRST_LEVEL <= old[:2] < new[:2]:
+        return [Sandbox(target, ".".join(map(str, old[:2]))), Sandbox(target)]
+    return [Sandbox(target)]
+
+
+def control() -> Sandbox:
+    """The newest release before 4.0, which removed the old request versions (KIP-896)."""
+    return Sandbox([release for release in releases.known() if releases.parse(release) < (4, 0)][-1])
+
+
+class Rehearsing:
+    """Installs and runs; `progress` says what is being done."""
+
+    def __init__(self, cache: Path, limits: Limits, progress: Progress) -> None:
+        self.cache, self.limits, self.progress = cache, limits, progress
+        self.outcomes = OutcomeCache(cache)
+        self.deadline = time.monotonic() + limits.minutes * 60
+        self._bytes, self._measure_again = 0, 0.0
+
+    def rehearse(
+        self, wanted: Iterable[Alternatives], target: str, from_release: str
+    ) -> dict[Alternatives, Outcome]:
+        """By what was wanted. Raises BrokerDidNotStart or NotInstalled if there is no broker to run against."""
+        on = sandboxes(target, from_release)
+        found = dict(
+            self._in_parallel(
+                "installing client libraries", lambda each: self._prepared(each, on), sorted(set(wanted))
+            )
+        )
+        for sandbox in on:
+            for outcome, steps in self._run_all(found.values(), sandbox):
+                outcome.steps[sandbox] = steps
+        failed = [outcome for outcome in found.values() if outcome.failed]
+        for outcome, steps in self._run_all(failed, control()):
+            outcome.control = steps
+        return found
+
+    def _prepared(self, alternatives: Alternatives, on: Sequence[Sandbox]) -> Outcome:
+        """The first that was run before or that can be installed."""
+        reasons = []
+        for subject in alternatives:
+            kept = {sandbox: self.outcomes.read(subject, sandbox) for sandbox in on}
+            if all(kept.values()):
+                return Outcome(subject)
+            if not self._is_installed(subject) and (reason := self._over_budget()):
+                return Outcome(subject, reason)
+            try:
+                self._install(subject)
+            except NotInstalled as error:
+                reasons.append(f"{subject.program} {subject.version} could not be installed: {error}")
+            else:
+                return Outcome(subject)
+        return Outcome(alternatives[0], reasons[0])
+
+    def _install(self, subject: Subject) -> Path:
+        return client_runs.install(subject.program, BY_NAME[subject.program], subject.version, self.cache)
+
+    def _is_installed(self, subject: Subject) -> bool:
+        return client_runs.is_installed(
+            subject.program, BY_NAME[subject.program], subject.version, self.cache
+        )
+
+    def _over_budget(self) -> str:
+        if time.monotonic() > self.deadline:
+            return f"left out: {self.limits.minutes:g} minutes are over (--budget-minutes)"
+        if self._used() > self.limits.gigabytes * 2**30:
+            return f"left out: {self.cache} has more than {self.limits.gigabytes:g} GB (--budget-gb)"
+        return ""
+
+    def _used(self) -> int:
+        """Bytes of the cache, which may have a hundred thousand files: looked at now and then."""
+        if time.monotonic() >= self._measure_again:
+            self._bytes = confinement.bytes_below(self.cache)
+            self._measure_again = time.monotonic() + _MEASURED_EVERY_S
+        return self._bytes
+
+    def _run_all(self, outcomes: Iterable[Outcome], sandbox: Sandbox) -> list[tuple[Outcome, dict[str, str]]]:
+        """Steps of those that can be run, from the cache or a broker that is started for them."""
+        runnable = [outcome for outcome in outcomes if not outcome.not_run]
+        kept = [(outcome, self.outcomes.read(outcome.subject, sandbox)) for outcome in runnable]
+        done = [(outcome, steps) for outcome, steps in kept if steps is not None]
+        left = [outcome for outcome, steps in kept if steps is None]
+        if not left:
+            return done
+        self.progress(f"starting a broker of {sandbox.text}")
+        formatting = ("--release-version", sandbox.level) if sandbox.level else ()
+        with sandbox_broker.running(sandbox.release, self.cache, *formatting) as broker:
+            topics = {id(outcome): f"topic-{uuid4().hex[:8]}" for outcome in left}
+            broker.seed(list(topics.values()))
+            run = self._in_parallel(
+                f"running client libraries on {sandbox.text}",
+                lambda outcome: self._run(outcome, sandbox, broker, topics[id(outcome)]),
+                left,
+            )
+        return done + [(outcome, steps) for outcome, steps in run if steps is not None]
+
+    def _run(
+        self, outcome: Outcome, sandbox: Sandbox, broker: sandbox_broker.Broker, topic: str
+    ) -> dict[str, str] | None:
+        subject = outcome.subject
+        if time.monotonic() > self.deadline:
+            outcome.not_run = self._over_budget()
+            return None
+        settings = {
+            "BOOTSTRAP": broker.addresses["SASL_PLAINTEXT" if subject.mechanism else "PLAINTEXT"],
+            "MECHANISM": subject.mechanism,
+            "USERNAME": sandbox_broker.USERNAME,
+            "PASSWORD": sandbox_broker.PASSWORD,
+            "TOPIC": topic,
+            "GROUP": f"group-of-{topic}",
+            "CONFIGURATION": subject.configuration,
+        }
+        try:
+            steps = client_runs.steps(BY_NAME[subject.program], self._install(subject), settings)
+        except NotInstalled as error:
+            outcome.not_run = f"{subject.text} could not be installed: {error}"
+            return None
+        self.outcomes.write(subject, sandbox, steps)
+        return steps
+
+    def _in_parallel(
+        self, doing: str, work: Callable[[_Item], _Result], items: Sequence[_Item]
+    ) -> list[tuple[_Item, _Result]]:
+        with ThreadPoolExecutor(max(1, self.limits.jobs)) as pool:
+            results = pool.map(work, items)
+            return list(zip(self.progress.counted(doing, items), results, strict=True))

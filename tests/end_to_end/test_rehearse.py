@@ -1,0 +1,114 @@
+"""`client-telemetry rehearse` with real libraries from their registries and a real broker."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from client_telemetry.cli.rehearse import main
+
+CHECKOUT = Path(__file__).parents[2]
+JARS = CHECKOUT / "var" / "end_to_end" / "jars" / "broker-4"
+TARGET = "4.4.0"
+CACHE = CHECKOUT / "var" / "e2e" / "rehearsal"
+
+pytestmark = [
+    pytest.mark.end_to_end,
+    pytest.mark.skipif(not (shutil.which("java") and shutil.which("mvn")), reason="needs Java and Maven"),
+]
+PINNED = {0: "2", 1: "3", 2: "1"}
+
+
+def _client(
+    name: str, version: str, identified_as: str, verdict: str, seen: dict[int, str]
+) -> dict[str, Any]:
+    return {
+        "client_software_name": name,
+        "client_software_version": version,
+        "identified_as": identified_as,
+        "verdict": verdict,
+        "when": "at_once" if verdict == "breaks" else None,
+        "trigger": None,
+        "roles": ["producer"],
+        "findings": [
+            {"rule_id": "observed_version_served", "api_key": key, "versions": versions}
+            for key, versions in seen.items()
+        ],
+    }
+
+
+def _application(place: int, name: str, outcome: str) -> dict[str, Any]:
+    return {
+        "anchor": f"application-{place}",
+        "name": name,
+        "owner": "team",
+        "outcome": outcome,
+        "safe_so_far": outcome == "safe",
+        "clients": [place],
+    }
+
+
+def _report(folder: Path, clients: list[dict[str, Any]], applications: list[dict[str, Any]]) -> Path:
+    # From a release in ZooKeeper mode: there is one broker to run against, with the features of the target.
+    question = {"report_id": "r", "cluster_id": "c", "from_release": "2.8.2", "to_release": TARGET}
+    folder.mkdir()
+    content = {"question": question, "clients": clients, "applications": applications}
+    (folder / "report.json").write_text(json.dumps(content))
+    return folder
+
+
+def _cache() -> Path:
+    """With the broker's jars that `make e2e` has fetched already."""
+    place = CACHE / "brokers" / TARGET
+    if JARS.exists() and not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(JARS)
+    return CACHE
+
+
+def test_a_pinned_library_is_refused_and_a_current_one_works(tmp_path, capsys):
+    clients = [
+        _client("unknown", "unknown", "probably kafka-python 2.0.2", "breaks", PINNED),
+        _client("confluent-kafka-python", "2.8.0-rdkafka-2.8.0", "", "safe", {}),
+        _client("unknown", "unknown", "not identified, candidates: brod or sarama", "safe", {}),
+    ]
+    applications = [
+        _application(0, "pinned", "breaks_at_once"),
+        _application(1, "current", "safe"),
+        _application(2, "unknown", "safe"),
+    ]
+    report = _report(tmp_path / "report", clients, applications)
+    assert main([str(report), "--cache", str(_cache())]) == 3
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith(
+        f"pinned (kafka-python 2.0.2 (api_version=0.10.1)) ran on {TARGET}: refused at produce: "
+    )
+    assert printed[1] == f"current (confluent-kafka-python 2.8.0) ran on {TARGET}: works"
+    assert printed[2] == "not rehearsed: unknown: its library is not known"
+    assert printed[3].startswith(f"1 of 2 safe applications rehearsed on {TARGET}; 2 of 2 whose library")
+    assert printed[4] == "0 contradictions with the report"
+    content = json.loads((report / "rehearsal.json").read_text())
+    assert [each["outcome"] for each in content["applications"]] == ["refused", "works", "not_rehearsed"]
+    pinned = next(each for each in content["libraries"] if each["library"] == "kafka-python")
+    assert pinned["steps"][TARGET]["produce"] != "ok" and pinned["control"]["produce"] == "ok"
+
+
+@pytest.mark.long
+def test_many_libraries(tmp_path, capsys):
+    """Java, JavaScript, Go and Python, with a login; the second rehearsal runs nothing."""
+    software = [
+        ("apache-kafka-java", "3.6.2", ""),
+        ("kgo", "v1.22.2", ""),
+        ("sarama", "v1.45.1", ""),
+        ("unknown", "unknown", "probably kafkajs 2.2.4"),
+        ("kafka-python", "3.0.11", ""),
+        ("librdkafka", "2.3.0", ""),
+    ]
+    clients = [_client(*each, "safe", {}) for each in software]
+    applications = [_application(place, each[0], "safe") for place, each in enumerate(software)]
+    report = _report(tmp_path / "report", clients, applications)
+    arguments = [str(report), "--cache", str(_cache()), "--mechanism", "SCRAM-SHA-256"]
+    assert main(arguments) == 0
+    assert "6 of 6 safe applications rehearsed" in capsys.readouterr().out
+    assert main([*arguments, "--budget-minutes", "0.001"]) == 0
