@@ -75,7 +75,7 @@ def load_classes(folder: str) -> None:
     row |= {"broker_id": 1, "broker_incarnation": "1", "started_at": dt.datetime(2026, 1, 1, tzinfo=dt.UTC)}
     branch.replace_rows(BROKERS, [row], **where)
     rows = branch.read(BROKERS).where(Stage.condition(where))
-    quality.measure(rows, brokers.SUITE, {})
+    quality.validate(rows, brokers.SUITE, {})
     rows.groupBy("broker_id").agg({"started_at": "max"}).persist().collect()
     in_tasks(session, str, [1, 2])
 

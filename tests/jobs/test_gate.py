@@ -18,7 +18,7 @@ from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
-from client_telemetry.tables.suite import SliceRule, Suite
+from client_telemetry.tables.suite import Suite
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, connection, event, push
@@ -123,9 +123,9 @@ def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(publishe
                 frame = self.spark.createDataFrame(values, table.schema)
                 frame.writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{branch.name}").append()
         if stage == WITHOUT_SPARK:
-            numbers = [self.measure(branch, slice_) for slice_ in slices]
+            results = [self.validate(branch, slice_) for slice_ in slices]
             self.lake.spark = None
-            assert [self.measure(branch, slice_) for slice_ in slices] == numbers
+            assert [self.validate(branch, slice_) for slice_ in slices] == results
         self.lake.spark = started
         publish(self, branch, slices, days_written)
 
@@ -136,7 +136,7 @@ def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(publishe
     found = published.lake.rows(QUALITY_RESULTS, run_id=run_id)
     for suite in suites:
         judged = {row["expectation"]: row for row in found if row["table_name"] == suite.table.name}
-        assert judged.keys() == {rule.name for rule in suite.all_rules}
+        assert judged.keys() == suite.expectations.keys()
         outside = {f"present_{name}" for name in SLICE}
         passed = {name for name, row in judged.items() if row["success"]} - outside
         assert passed == set(), f"{suite.table.name}: no bad row breaks these"
@@ -186,32 +186,14 @@ def test_a_failed_warning_publishes_and_is_reported(published, dump, spark, tmp_
     assert len(pipeline.rows(CLIENT_PUSHES)) == 1
 
 
-@pytest.mark.parametrize(
-    ("rules", "says"),
-    [
-        (
-            (
-                SliceRule(
-                    "rows_are_few",
-                    "count(*)",
-                    "critical",
-                    "few rows",
-                    maximum=9,
-                    expectation="expect_colum_values",
-                ),
-            ),
-            "did not run: rows_are_few",
-        ),
-        ((), "declares no rule of its own"),
-    ],
-    ids=["a misspelled expectation", "an empty suite"],
-)
-def test_a_suite_that_checks_less_than_it_declares_fails_the_gate(published, monkeypatch, rules, says):
+def test_an_expectation_that_cannot_be_evaluated_publishes_nothing(published, monkeypatch):
+    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy
+
     before = published.rows(CLIENTS)
-    monkeypatch.setattr(profile, "SUITES", (Suite(CLIENTS, rules),))
-    code, result = published.run("profile", days=DAY)
-    assert (code, result["status"]) == (3, "failed_gate")
-    assert says in result["message"]
+    broken = {"is_broken": ExpectRowsToSatisfy(condition="no_such_column > 1", severity=WARNING)}
+    monkeypatch.setattr(profile, "SUITES", (Suite(CLIENTS, lambda: broken),))
+    code, _ = published.run("profile", days=DAY)
+    assert code != 0
     assert published.rows(CLIENTS) == before
 
 

@@ -78,6 +78,7 @@ CHECK = {
     "unexpected_count": 2,
     "rows": 4,
     "severity": "warning",
+    "examples": [{"client_id": HOSTILE}],
 }
 
 PASSED = CHECK | {"success": True, "table_name": "brokers", "expectation": "release_is_declared"}

@@ -1,5 +1,6 @@
 """Pages inside Airflow's user interface: who sees them, what they show, and what they never hand out."""
 
+import html
 import importlib
 import json
 import re
@@ -233,6 +234,7 @@ def test_quality_says_what_failed_first_and_what_to_do(web):
     assert "2 checks ran on the tables of this day; 1 failed. A critical one blocks publishing" in text
     assert text.index("What to do") < text.index("<h2>Passed</h2>")
     assert "Add owner rules" in text
+    assert '<code>{"client_id": "' in html.unescape(text)
     assert re.search(r"<summary><code>brokers</code> 1 of 1 checks", text)
 
 
@@ -248,7 +250,9 @@ def test_every_warning_of_a_suite_has_its_own_advice_or_is_about_odd_records():
     ]
     suites = [module.SUITE for module in modules if hasattr(module, "SUITE")]
     assert len(suites) > 10
-    warnings = {rule.name for suite in suites for rule in suite.rules if rule.severity == "warning"}
+    warnings = {
+        name for suite in suites for name, rule in suite.declare().items() if rule.severity == "warning"
+    }
     assert set(ADVICE) <= warnings
     odd_records = {"metric_has_a_name", "point_has_a_value", "buckets_fit_bounds", "pairs_are_listed_once"}
     of_answers = {"observed_cites_its_source", "missing_evidence_is_listed", "most_is_as_before"}

@@ -154,7 +154,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     with ThreadPoolExecutor(2) as tasks:
         # Spark audits clients, and writes rows and lines of changes, while this process compares metrics and makes the
         # pages.
-        measured = tasks.submit(stage.measure, branch, Slice(upgrade_outcomes_suite.SUITE, where, facts))
+        validated = tasks.submit(stage.validate, branch, Slice(upgrade_outcomes_suite.SUITE, where, facts))
         changed = metric_changes(review, reviewed.common, reviewed.comparisons, pushed)
         changes = tasks.submit(
             in_tasks,
@@ -196,7 +196,9 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     with ThreadPoolExecutor(1) as pool:
         # Spark audits what was written, while this process puts the files together.
         slices = [Slice(suite, where, facts) for suite in suites]
-        audited = pool.submit(stage.publish, branch, slices, days, {UPGRADE_OUTCOMES.name: measured.result()})
+        audited = pool.submit(
+            stage.publish, branch, slices, days, {UPGRADE_OUTCOMES.name: validated.result()}
+        )
         lines = written_parts.all_lines(review.clients, reviewed.written)
         texts |= files_of_lines(report, lines, [part.lines for part in written_changes])
         audited.result()

@@ -33,6 +33,7 @@ from client_telemetry.lake.maintenance import (
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 _BY_INSTANCE = ("client_metrics", "client_metric_histograms")
@@ -184,17 +185,29 @@ def _conditions(
             conditions[name] = _where({"cluster_id": cluster_id, **who})
         elif name == UNDECODABLE_RECORDS.name:
             conditions[name] = f"{of_cluster} AND (({named}) OR {of_instances})"
+        elif name == QUALITY_RESULTS.name and "result" in iceberg.schema().column_names:
+            conditions[name] = f"{of_cluster} AND {_in_examples(who, instances)}"
         elif name in _BY_INSTANCE and instances:
             conditions[name] = f"{of_cluster} AND {of_instances}"
     return conditions
 
 
-def _where(equal: Mapping[str, str]) -> str:
-    def literal(text: str) -> str:
-        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{escaped}'"
+def _in_examples(who: Mapping[str, str], instances: Sequence[str]) -> str:
+    """Whether the examples of a quality result name the client: they are JSON, with ids of instances in hex."""
+    named = " AND ".join(
+        f"contains(result, {_literal(json.dumps({name: value})[1:-1])})" for name, value in who.items()
+    )
+    ids = [f"contains(result, {_literal(instance.lower())})" for instance in instances]
+    return f"(({named}){''.join(f' OR {each}' for each in ids)})"
 
-    return " AND ".join(f"`{name}` = {literal(value)}" for name, value in equal.items())
+
+def _where(equal: Mapping[str, str]) -> str:
+    return " AND ".join(f"`{name}` = {_literal(value)}" for name, value in equal.items())
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -> list[str]:

@@ -1,37 +1,49 @@
-"""The audit: Great Expectations judges what a stage has written before readers see it.
+"""The audit: Great Expectations validates what a stage has written before readers see it.
 
-One query turns each rule into a number for the partition: in Spark, or in DuckDB for what is small (MOST_ROWS). Great
-Expectations judges the row of numbers. What ran is compared with what was declared: a misspelled expectation, which
-Great Expectations drops with a log line, or an empty suite fails the gate instead of passing it.
+Great Expectations measures all expectations of a suite on the Spark frame in one query. Of what is small (MOST_ROWS),
+DuckDB measures the same aggregates, and Great Expectations validates them without an engine of its own.
 """
 
 import datetime as dt
+import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.lake.files import PartitionFile, stored_rows
+from client_telemetry.lake.plain_rows import plain_rows
 from client_telemetry.tables import quality_findings as findings
 from client_telemetry.tables.rows import QualityResultRow
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.suite import Suite
+from client_telemetry.tables.table import BINARY
+
+if TYPE_CHECKING:
+    from great_expectations.core import ExpectationValidationResult
+    from great_expectations.data_context.data_context.abstract_data_context import AbstractDataContext
+    from great_expectations.expectations.expectation import Expectation
+    from sqlglot.expressions import Select
 
 _FAILURES_TOLD = 10
+_EXAMPLES = 5
+"""Rows that break an expectation and are kept with its result."""
+_MOST_ITEMS = 20
+"""Items of a list in an example."""
 MOST_ROWS = 250_000
 """Rows of a slice that this process measures. Of so few, Spark takes seconds to plan and compile the query and a tenth of
 that to run it; more are not to be in memory at once.
 """
+Facts = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one expectation."""
+    """The result of one expectation: columns of `quality_results`."""
 
     table_name: str
     expectation: str
@@ -41,83 +53,197 @@ class Result:
     rows: int
     unexpected_count: int | None
     description: str
+    result: str
 
     @property
     def sentence(self) -> str:
         return f"{self.description}; found {findings.found(self)}"
 
 
-Numbers = dict[str, float | None]
-"""The values that the expectations of a suite check, by name."""
-
-
 class GateFailed(Exception):
-    """A critical expectation failed, or a suite did not check what it declares."""
-
-
-class SuiteIncomplete(GateFailed):
-    """Fewer expectations ran than the suite declares."""
+    """A critical expectation failed, or an expectation could not be evaluated."""
 
 
 def import_in_background() -> None:
     """Start the import of Great Expectations, which takes seconds, while the JVM starts."""
-    threading.Thread(target=_great_expectations, daemon=True).start()
+    threading.Thread(target=_context, daemon=True).start()
 
 
-def _great_expectations() -> Any:
+@cache
+def _context() -> "AbstractDataContext":
+    """Creating a context takes longer than validating a suite."""
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
     import great_expectations
+    from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    return great_expectations
-
-
-def measure(slice_: DataFrame, suite: Suite, facts: Mapping[str, float]) -> Numbers:
-    """The number behind each rule, by rule name, and `rows`: one Spark query, whatever the number of rules."""
-    values = {rule.name: rule.value.format(**facts) for rule in suite.all_rules}
-    numbers = slice_.agg(F.count("*").alias("rows"), *[F.expr(v).alias(n) for n, v in values.items()])
-    (row,) = numbers.collect()
-    return row.asDict()
+    context = great_expectations.get_context(mode="ephemeral")
+    context.variables.progress_bars = ProgressBarsConfig(globally=False)
+    return context
 
 
-def measure_files(files: Sequence[PartitionFile], suite: Suite, facts: Mapping[str, float]) -> Numbers:
-    """`measure` without Spark, for rows that fit in memory. The rules are translated from Spark's SQL."""
-    return _measured(lambda columns: stored_rows(files, suite.table, columns), suite, facts)
+def validate(slice_: DataFrame, suite: Suite, facts: Facts) -> list[Result]:
+    """Validate rows in one Spark query, whatever the number of expectations; each that fails on rows takes another, for
+    examples. Raises GateFailed if an expectation cannot be evaluated.
+    """
+    from great_expectations import ExpectationSuite
 
+    def examples(columns: Sequence[str], condition: str) -> pa.Table:
+        rows = slice_.where(condition).orderBy(*suite.table.key).limit(_EXAMPLES)
+        return rows.select(*columns).toArrow()
 
-def measure_rows(rows: pa.Table, suite: Suite, facts: Mapping[str, float]) -> Numbers:
-    """The same for rows in memory, with the table's columns."""
-    return _measured(lambda columns: [rows.select(columns)], suite, facts)
-
-
-def _measured(
-    read: Callable[[Sequence[str]], Iterable[pa.Table]], suite: Suite, facts: Mapping[str, float]
-) -> Numbers:
-    import duckdb
-    import sqlglot
-
-    values = ", ".join(f"{rule.value.format(**facts)} as `{rule.name}`" for rule in suite.all_rules)
-    query = sqlglot.parse_one(f"select count(*) as `rows`, {values} from slice", read="spark").transform(
-        _counted
+    asset = (
+        _context()
+        .data_sources.add_or_update_spark(suite.table.name, persist=False)
+        .add_dataframe_asset("slice")
     )
-    named = {column.name for column in query.find_all(sqlglot.exp.Column)}
-    # A field of a struct may be called like a column, which is then read for nothing.
-    columns = [column.name for column in suite.table.columns if column.name in named]
+    batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": slice_})
+    validated = batch.validate(ExpectationSuite(suite.table.name, _expectations(suite, facts)))
+    return [_result(suite, result, examples) for result in validated.results]
+
+
+def validate_files(files: Sequence[PartitionFile], suite: Suite, facts: Facts) -> list[Result]:
+    """`validate` without Spark, for rows that fit in memory. The aggregates are translated from Spark's SQL."""
+    return _validate_in_memory(lambda columns: stored_rows(files, suite.table, columns), suite, facts)
+
+
+def validate_rows(rows: pa.Table, suite: Suite, facts: Facts) -> list[Result]:
+    """The same for rows in memory, with the table's columns."""
+    return _validate_in_memory(lambda columns: [rows.select(columns)], suite, facts)
+
+
+def _validate_in_memory(
+    read: Callable[[Sequence[str]], Iterable[pa.Table]], suite: Suite, facts: Facts
+) -> list[Result]:
+    import duckdb
+
+    from client_telemetry.tables.expectations import sql_of
+
+    expectations = _expectations(suite, facts)
+    metrics = {
+        metric.id: sql_of(metric)
+        for expectation in expectations
+        for metric in expectation.get_validation_dependencies().get_metric_configurations()
+    }
+    query = _parsed(f"select {', '.join(metrics.values())} from slice")
+    columns = _columns(query, suite)
     empty = pa.schema([suite.table.arrow_schema.field(name) for name in columns]).empty_table()
     rows = pa.concat_tables([empty, *read(columns)])
     with duckdb.connect(config={"threads": 1}) as database:
         database.register("slice", _in_utc(rows))
+
+        def examples(columns: Sequence[str], condition: str) -> pa.Table:
+            names, key = (", ".join(f"`{name}`" for name in names) for names in (columns, suite.table.key))
+            query = f"select {names} from slice where {condition} order by {key} limit {_EXAMPLES}"
+            return database.sql(_parsed(query).sql(dialect="duckdb")).to_arrow_table()
+
         (numbers,) = database.execute(query.sql(dialect="duckdb")).fetchall()
-        names = [column[0] for column in database.description or ()]
-    return dict(zip(names, numbers, strict=True))
+        values = dict(zip(metrics, numbers, strict=True))
+        return [_result(suite, each.metrics_validate(values), examples) for each in expectations]
 
 
-def _counted(node: Any) -> Any:
-    """Of no rows, Spark's count_if is 0 and DuckDB's null."""
+def _expectations(suite: Suite, facts: Facts) -> list["Expectation"]:
+    """The expectations of the suite with the facts in place of their names."""
+
+    def stated(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.format_map(facts)
+        return facts[value["$PARAMETER"]] if isinstance(value, dict) else value
+
+    return [
+        expectation.copy(
+            update={field: stated(getattr(expectation, field)) for field in expectation.success_keys}
+            | {"meta": {"name": name}}
+        )
+        for name, expectation in suite.expectations.items()
+    ]
+
+
+def _result(
+    suite: Suite,
+    validated: "ExpectationValidationResult",
+    examples: Callable[[Sequence[str], str], pa.Table],
+) -> Result:
+    """One result for quality_results. `examples(columns, condition)`: the first rows by key that meet a condition."""
+    from client_telemetry.tables.expectations import unexpected
+
+    document = cast("dict[str, Any]", validated.to_json_dict())
+    config, result = document["expectation_config"], document["result"]
+    name = config["meta"]["name"]
+    if reasons := _exceptions(document["exception_info"]):
+        raise GateFailed(
+            f"{suite.table.name}.{name} could not be evaluated: {reasons[0]}. Nothing was published; readers keep "
+            "the previous state."
+        )
+    condition = config["kwargs"].get("condition")
+    if condition and not validated.success:
+        condition = unexpected(condition)
+        columns = _example_columns(suite, condition)
+        schema = pa.schema([suite.table.arrow_schema.field(column) for column in columns])
+        rows = plain_rows(examples(columns, condition).cast(schema))
+        result[findings.UNEXPECTED_ROWS] = [
+            {
+                column: value[:_MOST_ITEMS] if isinstance(value, list) else value
+                for column, value in row.items()
+            }
+            for row in rows
+        ]
+    config["kwargs"].pop("batch_id", None)
+    number = result.get("unexpected_count", result.get("observed_value"))
+    return Result(
+        table_name=suite.table.name,
+        expectation=name,
+        severity=config["severity"],
+        success=bool(validated.success),
+        observed_value="null"
+        if number is None
+        else f"{number:g}"
+        if isinstance(number, float)
+        else str(number),
+        rows=result.get("element_count", number),
+        unexpected_count=result.get("unexpected_count"),
+        description=config["description"],
+        result=json.dumps(document, default=_as_text),
+    )
+
+
+def _example_columns(suite: Suite, condition: str) -> list[str]:
+    """The key, and what the condition reads but for payloads."""
+    names = {*suite.table.key, *_columns(_parsed(f"select {condition} from slice"), suite)}
+    payloads = {column.name for column in suite.table.columns if column.kind == BINARY} - {*suite.table.key}
+    return [column.name for column in suite.table.columns if column.name in names - payloads]
+
+
+def _exceptions(info: Mapping[str, Any]) -> list[str]:
+    """Messages about an expectation, or about each of its metrics by name."""
+    errors = [info] if "raised_exception" in info else info.values()
+    return [error["exception_message"].partition("\n")[0] for error in errors if error["raised_exception"]]
+
+
+def _as_text(value: object) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _parsed(query: str) -> "Select":
+    """A query in Spark's SQL. Of no rows, Spark's count_if is 0 and DuckDB's null."""
+    import sqlglot
     from sqlglot import exp
 
-    if isinstance(node, exp.CountIf):
-        return exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=node.this))
-    return node
+    def counted(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.CountIf):
+            return exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=node.this))
+        return node
+
+    return cast("exp.Select", sqlglot.parse_one(query, read="spark").transform(counted))
+
+
+def _columns(query: "Select", suite: Suite) -> list[str]:
+    """Columns of the table that a query names. A field of a struct may be called like a column, which is then read for
+    nothing.
+    """
+    from sqlglot import exp
+
+    named = {column.name for column in query.find_all(exp.Column)}
+    return [column.name for column in suite.table.columns if column.name in named]
 
 
 def _in_utc(rows: pa.Table) -> pa.Table:
@@ -129,102 +255,18 @@ def _in_utc(rows: pa.Table) -> pa.Table:
     return rows.cast(pa.schema(fields))
 
 
-def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
-    """Let Great Expectations judge the row of numbers. Raises SuiteIncomplete."""
-    import pandas
-
-    gx = _great_expectations()
-    rows = int(numbers["rows"] or 0)
-    frame = pandas.DataFrame({rule.name: [_judged(rule, numbers)] for rule in suite.all_rules})
-    checks = gx.ExpectationSuite(
-        name=suite.table.name,
-        expectations=[
-            {
-                "type": rule.expectation,
-                "kwargs": {"column": rule.name, **rule.bounds},
-                "meta": {"rule": rule.name},
-                "severity": rule.severity,
-                "description": rule.description,
-            }
-            for rule in suite.all_rules
-        ],
-    )
-    validation = _numbers_of_a_slice().get_batch({"dataframe": frame}).validate(checks)
-    ran = {
-        (result.expectation_config.meta["rule"], result.expectation_config.type): bool(result.success)
-        for result in validation.results
-    }
-    missing = [r.name for r in suite.all_rules if (r.name, r.expectation) not in ran]
-    if missing or not suite.rules:
-        what = f"did not run: {', '.join(missing)}" if missing else "the suite declares no rule of its own"
-        raise SuiteIncomplete(
-            f"{suite.table.name}: {what}. Correct the suite in client_telemetry/tables/{suite.table.name}.py "
-            "(a misspelled expectation type is dropped by Great Expectations); readers keep the previous state."
-        )
-    return [
-        Result(
-            table_name=suite.table.name,
-            expectation=rule.name,
-            severity=rule.severity,
-            success=ran[rule.name, rule.expectation],
-            observed_value=_text(numbers[rule.name]),
-            rows=rows,
-            unexpected_count=int(numbers[rule.name] or 0) if isinstance(rule, RowRule) else None,
-            description=rule.description,
-        )
-        for rule in suite.all_rules
-    ]
-
-
-@cache
-def _numbers_of_a_slice() -> Any:
-    """Great Expectations' batch definition for a frame that is passed later; creating a context takes longer than a
-    suite.
-    """
-    context = _great_expectations().get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
-    asset = context.data_sources.add_pandas("slice").add_dataframe_asset("numbers")
-    return asset.add_batch_definition_whole_dataframe("all")
-
-
-def _judged(rule: RowRule | SliceRule, numbers: Mapping[str, float | None]) -> float:
-    """The number passed to Great Expectations, which takes null for "nothing to check": null fails a rule, except an
-    aggregate over no rows, where nothing can fail.
-    """
-    number = numbers[rule.name]
-    if number is not None:
-        return float(number)
-    within = rule.bounds.get("min_value", rule.bounds.get("max_value", 0))
-    return within if not numbers["rows"] else float("inf") if "max_value" in rule.bounds else float("-inf")
-
-
-def _text(number: float | None) -> str:
-    return "null" if number is None else f"{number:g}" if isinstance(number, float) else str(number)
-
-
 def result_rows(
     results: Sequence[Result], cluster_id: str, run_id: str, stage: str, day: dt.date
 ) -> list[QualityResultRow]:
     """Results as rows of quality_results."""
-    at = dt.datetime.now(dt.UTC)
-    return [
-        {
-            "cluster_id": cluster_id,
-            "run_id": run_id,
-            "stage": stage,
-            "dt": day,
-            "table_name": result.table_name,
-            "expectation": result.expectation,
-            "severity": result.severity,
-            "success": result.success,
-            "observed_value": result.observed_value,
-            "rows": result.rows,
-            "unexpected_count": result.unexpected_count,
-            "description": result.description,
-            "evaluated_at": at,
-        }
-        for result in results
-    ]
+    of_run = {
+        "cluster_id": cluster_id,
+        "run_id": run_id,
+        "stage": stage,
+        "dt": day,
+        "evaluated_at": dt.datetime.now(dt.UTC),
+    }
+    return [cast("QualityResultRow", of_run | asdict(result)) for result in results]
 
 
 def failure_message(

@@ -217,13 +217,13 @@ class Stage:
         for branch in self._branches:
             branch.drop()
 
-    def measure(self, branch: Branch, slice_: Slice) -> quality.Numbers:
-        """The numbers that the gate of a slice judges."""
+    def validate(self, branch: Branch, slice_: Slice) -> list[quality.Result]:
+        """What the gate of a slice finds."""
         files = branch.files(slice_.suite.table, **slice_.where)
         if self.lake.spark is None or sum(file.rows for file in files) <= quality.MOST_ROWS:
-            return quality.measure_files(files, slice_.suite, slice_.facts)
+            return quality.validate_files(files, slice_.suite, slice_.facts)
         rows = branch.read(slice_.suite.table).where(self.condition(slice_.where))
-        return quality.measure(rows, slice_.suite, slice_.facts)
+        return quality.validate(rows, slice_.suite, slice_.facts)
 
     @staticmethod
     def condition(where: Mapping[str, object]) -> str:
@@ -244,27 +244,23 @@ class Stage:
         branch: Branch,
         slices: Sequence[Slice],
         days_written: Sequence[dt.date],
-        measured: Mapping[str, quality.Numbers] | None = None,
+        validated: Mapping[str, list[quality.Result]] | None = None,
     ) -> dict[str, int]:
         """Audit every slice on the branch, store the results, and publish if no critical expectation failed. Returns
-        the number of rows of each slice, by table name. `measured`: results of `measure`, by table name, for slices
+        the number of rows of each slice, by table name. `validated`: results of `validate`, by table name, for slices
         that were not written to since.
         """
-        measures = measured or {}
+        earlier = validated or {}
         with ThreadPoolExecutor(_GATES_AT_ONCE) as pool:
-            numbers = list(
+            by_slice = list(
                 pool.map(
-                    lambda slice_: measures.get(slice_.suite.table.name) or self.measure(branch, slice_),
+                    lambda slice_: earlier.get(slice_.suite.table.name) or self.validate(branch, slice_),
                     slices,
                 )
             )
-        results: list[quality.Result] = []
-        try:
-            for slice_, measure in zip(slices, numbers, strict=True):
-                results += quality.judge(slice_.suite, measure)
-        finally:
-            rows = quality.result_rows(results, self.cluster, self.run_id, self.name, max(days_written))
-            self.lake.append(QUALITY_RESULTS, rows)
+        results = [result for of_slice in by_slice for result in of_slice]
+        rows = quality.result_rows(results, self.cluster, self.run_id, self.name, max(days_written))
+        self.lake.append(QUALITY_RESULTS, rows)
         self.warnings += [
             f"{r.table_name}.{r.expectation}: {r.sentence}"
             for r in results
@@ -275,8 +271,7 @@ class Stage:
             self._branches.remove(branch)
             raise quality.GateFailed(failure)
         branch.publish(self.cluster, self.run_id, self.name, days_written)
-        tables = (slice_.suite.table.name for slice_ in slices)
-        return {table: int(measure["rows"] or 0) for table, measure in zip(tables, numbers, strict=True)}
+        return {result.table_name: result.rows for result in results}
 
 
 def days_of_evidence(stage: Stage) -> list[dt.date]:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import (
     BROKER_ID,
     CLUSTER_ID,
@@ -103,37 +103,38 @@ BROKER_HOURS: "Table[BrokerHourRow]" = Table(
 
 _WORDS = ", ".join(f"'{word}'" for word in COMPLETENESS)
 
-SUITE = Suite(
-    BROKER_HOURS,
-    (
-        RowRule("hour_is_of_the_day", "hour between 0 and 23", "critical", "hour is 0 to 23"),
-        RowRule(
-            "completeness_is_known",
-            f"size(completeness) > 0 and size(array_except(completeness, array({_WORDS}))) = 0",
-            "critical",
-            "completeness has at least one value, all from the vocabulary",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
+
+    return {
+        "hour_is_of_the_day": ExpectRowsToSatisfy(
+            condition="hour between 0 and 23", description="hour is 0 to 23"
         ),
-        RowRule(
-            "complete_stands_alone",
-            "size(completeness) = 1 or not array_contains(completeness, 'complete')",
-            "critical",
-            "an hour is complete or has faults, not both",
+        "completeness_is_known": ExpectRowsToSatisfy(
+            condition=f"size(completeness) > 0 and size(array_except(completeness, array({_WORDS}))) = 0",
+            description="completeness has at least one value, all from the vocabulary",
         ),
-        SliceRule(
-            "every_broker_has_a_day",
-            "count(*) - 24 * count(distinct dt, broker_id)",
-            "critical",
-            "24 hours for every broker and day",
-            minimum=0,
-            maximum=0,
+        "complete_stands_alone": ExpectRowsToSatisfy(
+            condition="size(completeness) = 1 or not array_contains(completeness, 'complete')",
+            description="an hour is complete or has faults, not both",
         ),
-        SliceRule(
-            "nothing_was_lost",
-            "count_if(size(array_intersect(completeness, array('missing_objects', 'sequence_gap', 'dropped_records', "
-            "'unread_records', 'bad_manifest'))) > 0)",
-            "warning",
-            "no broker hours with records known to be missing: see their completeness",
-            maximum=0,
+        "every_broker_has_a_day": ExpectAggregateToBeBetween(
+            aggregate="count(*) - 24 * count(distinct dt, broker_id)",
+            min_value=0,
+            max_value=0,
+            description="24 hours for every broker and day",
         ),
-    ),
-)
+        "nothing_was_lost": ExpectAggregateToBeBetween(
+            aggregate=(
+                "count_if(size(array_intersect(completeness, array('missing_objects', 'sequence_gap', 'dropped_records', "
+                "'unread_records', 'bad_manifest'))) > 0)"
+            ),
+            max_value=0,
+            severity=WARNING,
+            description="no broker hours with records known to be missing: see their completeness",
+        ),
+    }
+
+
+SUITE = Suite(BROKER_HOURS, _expectations)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, Suite
+from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import (
     BROKER_ID,
     BROKER_INCARNATION,
@@ -101,33 +101,33 @@ BROKERS: "Table[BrokerRow]" = Table(
     key=("cluster_id", "dt", "broker_id", "broker_incarnation"),
 )
 
-SUITE = Suite(
-    BROKERS,
-    (
-        RowRule(
-            "incarnation_is_hex",
-            "broker_incarnation rlike '^[0-9a-f]{{32}}$'",
-            "critical",
-            "incarnation is 32 hex digits",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy
+
+    return {
+        "incarnation_is_hex": ExpectRowsToSatisfy(
+            condition="broker_incarnation rlike '^[0-9a-f]{{32}}$'",
+            description="incarnation is 32 hex digits",
         ),
-        RowRule(
-            "release_is_declared",
-            "software_version is not null and software_version <> ''",
-            "warning",
-            "the broker reports its release; an upgrade question cannot use brokers that do not",
+        "release_is_declared": ExpectRowsToSatisfy(
+            condition="software_version is not null and software_version <> ''",
+            severity=WARNING,
+            description="the broker reports its release; an upgrade question cannot use brokers that do not",
         ),
-        RowRule(
-            "releases_have_a_reason",
-            "if(coalesce(size(releases), 0) = 0, coalesce(releases_known_by = 'none_explains', true), "
-            "coalesce(releases_known_by in ('declared', 'confluent_platform', 'vendor_build', 'guessed'), false))",
-            "critical",
-            "possible releases of a broker are given together with how they are known",
+        "releases_have_a_reason": ExpectRowsToSatisfy(
+            condition=(
+                "if(coalesce(size(releases), 0) = 0, coalesce(releases_known_by = 'none_explains', true), "
+                "coalesce(releases_known_by in ('declared', 'confluent_platform', 'vendor_build', 'guessed'), false))"
+            ),
+            description="possible releases of a broker are given together with how they are known",
         ),
-        RowRule(
-            "evidence_follows_the_start",
-            "last_evidence_at is null or started_at is null or last_evidence_at >= started_at - interval 5 minutes",
-            "warning",
-            "no evidence is older than the start of the broker; otherwise its clock or its manifest is wrong",
+        "evidence_follows_the_start": ExpectRowsToSatisfy(
+            condition="last_evidence_at is null or started_at is null or last_evidence_at >= started_at - interval 5 minutes",
+            severity=WARNING,
+            description="no evidence is older than the start of the broker; otherwise its clock or its manifest is wrong",
         ),
-    ),
-)
+    }
+
+
+SUITE = Suite(BROKERS, _expectations)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite, every, flags_are_known
+from client_telemetry.tables.suite import Expectations, Suite, every, flags_are_known
 from client_telemetry.tables.table import (
     API_ERRORS,
     API_USES,
@@ -215,131 +215,109 @@ CLIENT_CONNECTIONS: "Table[ClientConnectionRow]" = Table(
 _ENDS = ", ".join(f"'{end}'" for end in CLOSED_BY)
 _LINKS = ", ".join(f"('{link}', '{rule}')" for rule, (link, _) in LINK_RULES.items())
 
-SUITE = Suite(
-    CLIENT_CONNECTIONS,
-    (
-        RowRule(
-            "seen_in_order",
-            "first_seen_at <= last_seen_at",
-            "critical",
-            "the first evidence of the day is not after the last",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
+
+    return {
+        "seen_in_order": ExpectRowsToSatisfy(
+            condition="first_seen_at <= last_seen_at",
+            description="the first evidence of the day is not after the last",
         ),
-        RowRule(
-            "end_is_known",
-            f"end_known_by in ({_ENDS})",
-            "critical",
-            "end_known_by is a value of the vocabulary",
+        "end_is_known": ExpectRowsToSatisfy(
+            condition=f"end_known_by in ({_ENDS})", description="end_known_by is a value of the vocabulary"
         ),
-        RowRule(
-            "closed_unless_open",
-            "(closed_at is null) = (end_known_by = 'still_open')",
-            "critical",
-            "a connection that ended has an end time; one that may still be open has none",
+        "closed_unless_open": ExpectRowsToSatisfy(
+            condition="(closed_at is null) = (end_known_by = 'still_open')",
+            description="a connection that ended has an end time; one that may still be open has none",
         ),
-        RowRule(
-            "uses_are_sorted",
-            "api_uses = array_sort(api_uses)",
-            "critical",
-            "uses are sorted by API and version",
+        "uses_are_sorted": ExpectRowsToSatisfy(
+            condition="api_uses = array_sort(api_uses)", description="uses are sorted by API and version"
         ),
-        RowRule(
-            "uses_are_counted",
-            every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"),
-            "critical",
-            "counts are not negative, and a pair without a request of the day is not listed",
+        "uses_are_counted": ExpectRowsToSatisfy(
+            condition=every(
+                "api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"
+            ),
+            description="counts are not negative, and a pair without a request of the day is not listed",
         ),
-        RowRule(
-            "ids_are_sorted",
-            "size(group_ids) <= 16 and group_ids = array_sort(array_distinct(group_ids)) and "
-            "size(transactional_ids) <= 16 and transactional_ids = array_sort(array_distinct(transactional_ids))",
-            "critical",
-            "at most 16 groups and transactional ids, without duplicates, sorted",
+        "ids_are_sorted": ExpectRowsToSatisfy(
+            condition=(
+                "size(group_ids) <= 16 and group_ids = array_sort(array_distinct(group_ids)) and "
+                "size(transactional_ids) <= 16 and transactional_ids = array_sort(array_distinct(transactional_ids))"
+            ),
+            description="at most 16 groups and transactional ids, without duplicates, sorted",
         ),
-        RowRule(
-            "events_have_sources",
-            "events >= 1 and first_sequence <= last_sequence and size(source_objects) between 1 and events",
-            "critical",
-            "each connection of the day can be traced to its raw records",
+        "events_have_sources": ExpectRowsToSatisfy(
+            condition="events >= 1 and first_sequence <= last_sequence and size(source_objects) between 1 and events",
+            description="each connection of the day can be traced to its raw records",
         ),
-        RowRule(
-            "uses_have_a_source",
-            "array_contains(source_objects, uses_object) and uses_sequence between first_sequence and last_sequence",
-            "critical",
-            "the requests of each connection can be found in a raw record",
+        "uses_have_a_source": ExpectRowsToSatisfy(
+            condition="array_contains(source_objects, uses_object) and uses_sequence between first_sequence and last_sequence",
+            description="the requests of each connection can be found in a raw record",
         ),
-        RowRule(
-            "links_have_rules",
-            f"(link, link_rule) in ({_LINKS})",
-            "critical",
-            "a link and its rule are values of the vocabulary, and belong together",
+        "links_have_rules": ExpectRowsToSatisfy(
+            condition=f"(link, link_rule) in ({_LINKS})",
+            description="a link and its rule are values of the vocabulary, and belong together",
         ),
-        RowRule(
-            "linked_where_one_is_left",
-            "(client_instance_id is not null) = (link in ('exact', 'likely')) "
-            "and (client_instance_id is null or (octet_length(client_instance_id) = 16 and link_candidates = 1))",
-            "critical",
-            "an instance is given if a rule leaves exactly one",
+        "linked_where_one_is_left": ExpectRowsToSatisfy(
+            condition=(
+                "(client_instance_id is not null) = (link in ('exact', 'likely')) "
+                "and (client_instance_id is null or (octet_length(client_instance_id) = 16 and link_candidates = 1))"
+            ),
+            description="an instance is given if a rule leaves exactly one",
         ),
-        RowRule(
-            "no_connection_is_flagged",
-            "(connection_id = '') = array_contains(flags, 'no_connection')",
-            "critical",
-            "a refusal without a connection has the flag, and no connection has it",
+        "no_connection_is_flagged": ExpectRowsToSatisfy(
+            condition="(connection_id = '') = array_contains(flags, 'no_connection')",
+            description="a refusal without a connection has the flag, and no connection has it",
         ),
-        RowRule(
-            "summaries_are_flagged",
-            "connections = 1 or (connections > 0 and array_contains(flags, 'summary'))",
-            "critical",
-            "a row represents one connection, unless the broker summarised several",
+        "summaries_are_flagged": ExpectRowsToSatisfy(
+            condition="connections = 1 or (connections > 0 and array_contains(flags, 'summary'))",
+            description="a row represents one connection, unless the broker summarised several",
         ),
-        flags_are_known(CLIENT_CONNECTIONS),
-        RowRule(
-            "opened_before_seen",
-            "opened_at <= first_seen_at",
-            "warning",
-            "no connection is seen before it opened; otherwise the registry of the broker is wrong",
+        "flags_are_known": flags_are_known(CLIENT_CONNECTIONS),
+        "opened_before_seen": ExpectRowsToSatisfy(
+            condition="opened_at <= first_seen_at",
+            severity=WARNING,
+            description="no connection is seen before it opened; otherwise the registry of the broker is wrong",
         ),
-        RowRule(
-            "nothing_after_the_close",
-            "closed_at is null or closed_at >= last_seen_at",
-            "warning",
-            "nothing is seen of a connection after its close",
+        "nothing_after_the_close": ExpectRowsToSatisfy(
+            condition="closed_at is null or closed_at >= last_seen_at",
+            severity=WARNING,
+            description="nothing is seen of a connection after its close",
         ),
-        RowRule(
-            "pairs_are_listed_once",
-            "size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)",
-            "warning",
-            "the registry lists each API and version only once per event",
+        "pairs_are_listed_once": ExpectRowsToSatisfy(
+            condition="size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)",
+            severity=WARNING,
+            description="the registry lists each API and version only once per event",
         ),
-        SliceRule(
-            "no_event_is_lost",
-            "coalesce(sum(events), 0) - {events}",
-            "critical",
-            "every registry event of the day about a client's connection is counted in exactly one connection",
-            minimum=0,
-            maximum=0,
+        "no_event_is_lost": ExpectAggregateToBeBetween(
+            aggregate="coalesce(sum(events), 0) - {events}",
+            min_value=0,
+            max_value=0,
+            description="every registry event of the day about a client's connection is counted in exactly one connection",
         ),
-        SliceRule(
-            "releases_are_known",
-            "coalesce(avg(cast(broker_software_version is null as double)), 0)",
-            "warning",
-            "at most 0 % of connections are to brokers with an unknown release: those are not evidence for an upgrade question",
-            maximum=0,
+        "releases_are_known": ExpectAggregateToBeBetween(
+            aggregate="coalesce(avg(cast(broker_software_version is null as double)), 0)",
+            max_value=0,
+            severity=WARNING,
+            description="at most 0 % of connections are to brokers with an unknown release: those are not evidence for an upgrade question",
         ),
-        SliceRule(
-            "counts_are_of_the_day",
-            "coalesce(avg(cast(array_contains(flags, 'counts_from_before') as double)), 0)",
-            "warning",
-            "at most 5 % of connections have counts that may include earlier days",
-            maximum=0.05,
+        "counts_are_of_the_day": ExpectAggregateToBeBetween(
+            aggregate="coalesce(avg(cast(array_contains(flags, 'counts_from_before') as double)), 0)",
+            max_value=0.05,
+            severity=WARNING,
+            description="at most 5 % of connections have counts that may include earlier days",
         ),
-        SliceRule(
-            "connections_are_identified",
-            "coalesce(avg(cast(client_id is null and coalesce(principal, '') = '' as double)), 0)",
-            "warning",
-            "at most 10 % of connections have neither principal nor client id: those were rejected before authentication, "
-            "often one broken client that keeps retrying",
-            maximum=0.1,
+        "connections_are_identified": ExpectAggregateToBeBetween(
+            aggregate="coalesce(avg(cast(client_id is null and coalesce(principal, '') = '' as double)), 0)",
+            max_value=0.1,
+            severity=WARNING,
+            description=(
+                "at most 10 % of connections have neither principal nor client id: those were rejected before authentication, "
+                "often one broken client that keeps retrying"
+            ),
         ),
-    ),
-)
+    }
+
+
+SUITE = Suite(CLIENT_CONNECTIONS, _expectations)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from client_telemetry.tables.client_metrics import POINT
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import (
     DOUBLE,
     INT,
@@ -50,29 +50,28 @@ CLIENT_METRIC_HISTOGRAMS: "Table[ClientMetricHistogramRow]" = Table(
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
 )
 
-SUITE = Suite(
-    CLIENT_METRIC_HISTOGRAMS,
-    (
-        RowRule(
-            "kind_is_known",
-            "kind in ('histogram', 'exponential_histogram', 'summary')",
-            "critical",
-            "the point is of a known kind",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy, ExpectTableRowCountToEqual
+
+    return {
+        "kind_is_known": ExpectRowsToSatisfy(
+            condition="kind in ('histogram', 'exponential_histogram', 'summary')",
+            description="the point is of a known kind",
         ),
-        RowRule("count_is_not_negative", "count >= 0", "critical", "a count is not negative"),
-        RowRule(
-            "buckets_fit_bounds",
-            "kind <> 'histogram' or size(bucket_counts) in (0, size(explicit_bounds) + 1)",
-            "warning",
-            "a histogram has one more bucket than bounds, or no buckets",
+        "count_is_not_negative": ExpectRowsToSatisfy(
+            condition="count >= 0", description="a count is not negative"
         ),
-        SliceRule(
-            "rows_match_pushes",
-            "count(*) - {histogram_points}",
-            "critical",
-            "the number of points matches the pushes",
-            minimum=0,
-            maximum=0,
+        "buckets_fit_bounds": ExpectRowsToSatisfy(
+            condition="kind <> 'histogram' or size(bucket_counts) in (0, size(explicit_bounds) + 1)",
+            severity=WARNING,
+            description="a histogram has one more bucket than bounds, or no buckets",
         ),
-    ),
-)
+        "rows_match_pushes": ExpectTableRowCountToEqual(
+            value={"$PARAMETER": "histogram_points"},
+            description="the number of points matches the pushes",
+        ),
+    }
+
+
+SUITE = Suite(CLIENT_METRIC_HISTOGRAMS, _expectations)

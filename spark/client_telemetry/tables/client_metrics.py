@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -60,32 +60,31 @@ CLIENT_METRICS: "Table[ClientMetricRow]" = Table(
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
 )
 
-SUITE = Suite(
-    CLIENT_METRICS,
-    (
-        RowRule(
-            "kind_is_known", "kind in ('gauge', 'sum')", "critical", "a number point is of a gauge or a sum"
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy, ExpectTableRowCountToEqual
+
+    return {
+        "kind_is_known": ExpectRowsToSatisfy(
+            condition="kind in ('gauge', 'sum')", description="a number point is of a gauge or a sum"
         ),
-        RowRule(
-            "only_sums_accumulate",
-            "kind = 'sum' or (temporality is null and is_monotonic is null)",
-            "critical",
-            "only sums have temporality and monotonicity",
+        "only_sums_accumulate": ExpectRowsToSatisfy(
+            condition="kind = 'sum' or (temporality is null and is_monotonic is null)",
+            description="only sums have temporality and monotonicity",
         ),
-        RowRule("metric_has_a_name", "metric <> ''", "warning", "a metric has a name"),
-        RowRule(
-            "point_has_a_value",
-            "value is not null or value_int is not null",
-            "warning",
-            "a number point has a value",
+        "metric_has_a_name": ExpectRowsToSatisfy(
+            condition="metric <> ''", severity=WARNING, description="a metric has a name"
         ),
-        SliceRule(
-            "rows_match_pushes",
-            "count(*) - {number_points}",
-            "critical",
-            "the number of points matches the pushes",
-            minimum=0,
-            maximum=0,
+        "point_has_a_value": ExpectRowsToSatisfy(
+            condition="value is not null or value_int is not null",
+            severity=WARNING,
+            description="a number point has a value",
         ),
-    ),
-)
+        "rows_match_pushes": ExpectTableRowCountToEqual(
+            value={"$PARAMETER": "number_points"},
+            description="the number of points matches the pushes",
+        ),
+    }
+
+
+SUITE = Suite(CLIENT_METRICS, _expectations)

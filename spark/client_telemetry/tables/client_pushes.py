@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.tables.suite import Expectations, Suite, flags_are_known
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -80,57 +80,52 @@ CLIENT_PUSHES: "Table[ClientPushRow]" = Table(
     },
 )
 
-SUITE = Suite(
-    CLIENT_PUSHES,
-    (
-        RowRule(
-            "instance_id_has_16_bytes",
-            "client_instance_id is null or octet_length(client_instance_id) = 16",
-            "critical",
-            "a client instance id is 16 bytes (KIP-714)",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import (
+        WARNING,
+        ExpectAggregateToBeBetween,
+        ExpectRowsToSatisfy,
+        ExpectTableRowCountToEqual,
+    )
+
+    return {
+        "instance_id_has_16_bytes": ExpectRowsToSatisfy(
+            condition="client_instance_id is null or octet_length(client_instance_id) = 16",
+            description="a client instance id is 16 bytes (KIP-714)",
         ),
-        RowRule(
-            "missing_instance_is_flagged",
-            "(client_instance_id is null) = array_contains(flags, 'no_instance_id')",
-            "critical",
-            "a push without instance id has the flag, and no other push has it",
+        "missing_instance_is_flagged": ExpectRowsToSatisfy(
+            condition="(client_instance_id is null) = array_contains(flags, 'no_instance_id')",
+            description="a push without instance id has the flag, and no other push has it",
         ),
-        RowRule(
-            "rejected_gives_no_points",
-            "not array_contains(flags, 'rejected') or points + histogram_points = 0",
-            "critical",
-            "a push that the broker rejected has no points",
+        "rejected_gives_no_points": ExpectRowsToSatisfy(
+            condition="not array_contains(flags, 'rejected') or points + histogram_points = 0",
+            description="a push that the broker rejected has no points",
         ),
-        flags_are_known(CLIENT_PUSHES),
-        SliceRule(
-            "rows_match_ledger",
-            "count(*) - {push_rows}",
-            "critical",
-            "the number of pushes matches the ledger",
-            minimum=0,
-            maximum=0,
+        "flags_are_known": flags_are_known(CLIENT_PUSHES),
+        "rows_match_ledger": ExpectTableRowCountToEqual(
+            value={"$PARAMETER": "push_rows"},
+            description="the number of pushes matches the ledger",
         ),
-        SliceRule(
-            "points_match_tables",
-            "coalesce(sum(points + histogram_points), 0) - {points}",
-            "critical",
-            "the number of points matches the ledger",
-            minimum=0,
-            maximum=0,
+        "points_match_tables": ExpectAggregateToBeBetween(
+            aggregate="coalesce(sum(points + histogram_points), 0) - {points}",
+            min_value=0,
+            max_value=0,
+            description="the number of points matches the ledger",
         ),
-        SliceRule(
-            "clients_have_instance_ids",
-            "coalesce(avg(cast(client_instance_id is null or array_contains(flags, 'zero_instance_id') as double)), 0)",
-            "warning",
-            "at most 1 % of pushes have no usable instance id: those belong to no session",
-            maximum=0.01,
+        "clients_have_instance_ids": ExpectAggregateToBeBetween(
+            aggregate="coalesce(avg(cast(client_instance_id is null or array_contains(flags, 'zero_instance_id') as double)), 0)",
+            max_value=0.01,
+            severity=WARNING,
+            description="at most 1 % of pushes have no usable instance id: those belong to no session",
         ),
-        SliceRule(
-            "clocks_agree",
-            "coalesce(avg(cast(coalesce(abs(clock_skew_ms), 0) > 60000 as double)), 0)",
-            "warning",
-            "at most 10 % of pushes come from clients whose clock differs from the broker's by more than a minute",
-            maximum=0.1,
+        "clocks_agree": ExpectAggregateToBeBetween(
+            aggregate="coalesce(avg(cast(coalesce(abs(clock_skew_ms), 0) > 60000 as double)), 0)",
+            max_value=0.1,
+            severity=WARNING,
+            description="at most 10 % of pushes come from clients whose clock differs from the broker's by more than a minute",
         ),
-    ),
-)
+    }
+
+
+SUITE = Suite(CLIENT_PUSHES, _expectations)

@@ -7,7 +7,7 @@ from pyspark.sql.types import ArrayType
 from client_telemetry.identity.applications import KINDS
 from client_telemetry.identity.applications import KINDS as APPLICATION_KINDS
 from client_telemetry.knowledge import kip511
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite, every, flags_are_known
+from client_telemetry.tables.suite import Expectations, Suite, every, flags_are_known
 from client_telemetry.tables.table import (
     API_USES,
     CLIENT,
@@ -224,143 +224,127 @@ _UNKNOWN = f"not ({kip511.is_declared('client_software_name')})"
 _KINDS = ", ".join(f"'{kind}'" for kind in KINDS)
 _RELATIONS = ", ".join(f"'{relation}'" for relation in RELATIONS)
 
-SUITE = Suite(
-    CLIENTS,
-    (
-        RowRule(
-            "seen_in_order",
-            "first_seen_at <= last_seen_at",
-            "critical",
-            "the first evidence of the day is not after the last",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
+
+    return {
+        "seen_in_order": ExpectRowsToSatisfy(
+            condition="first_seen_at <= last_seen_at",
+            description="the first evidence of the day is not after the last",
         ),
-        RowRule(
-            "something_was_seen",
-            "instances >= 0 and connections >= 0 and refusals >= 0 and instances + connections + refusals > 0",
-            "critical",
-            "a client has at least one instance, connection or refusal",
+        "something_was_seen": ExpectRowsToSatisfy(
+            condition="instances >= 0 and connections >= 0 and refusals >= 0 and instances + connections + refusals > 0",
+            description="a client has at least one instance, connection or refusal",
         ),
-        RowRule(
-            "sample_is_of_the_addresses",
-            "size(address_sample) = least(addresses, 5) and address_sample = array_sort(array_distinct(address_sample))",
-            "critical",
-            "the sample has the five smallest addresses, or all if there are fewer",
+        "sample_is_of_the_addresses": ExpectRowsToSatisfy(
+            condition="size(address_sample) = least(addresses, 5) and address_sample = array_sort(array_distinct(address_sample))",
+            description="the sample has the five smallest addresses, or all if there are fewer",
         ),
-        RowRule(
-            "lists_are_sorted",
-            "listeners = array_sort(array_distinct(listeners)) "
-            "and security_protocols = array_sort(array_distinct(security_protocols)) "
-            "and broker_software_versions = array_sort(array_distinct(broker_software_versions))",
-            "critical",
-            "listeners, security protocols and releases are listed without duplicates, sorted",
-        ),
-        RowRule(
-            "ids_are_sorted",
-            "size(group_ids) <= 64 and group_ids = array_sort(array_distinct(group_ids)) and "
-            "size(transactional_ids) <= 64 and transactional_ids = array_sort(array_distinct(transactional_ids))",
-            "critical",
-            "at most 64 groups and transactional ids, without duplicates, sorted",
-        ),
-        RowRule(
-            "uses_are_sorted",
-            "api_uses = array_sort(api_uses) and "
-            "size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)",
-            "critical",
-            "uses are sorted by API and version, without duplicates",
-        ),
-        RowRule(
-            "uses_are_counted",
-            every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"),
-            "critical",
-            "counts are not negative, and a pair without a request of the day is not listed",
-        ),
-        RowRule(
-            "client_id_is_spelled",
-            "(client_id is null) = (client_id_sanitized is null) and (client_id is null) = (client_id_jmx is null) "
-            "and coalesce(client_id_sanitized, '') rlike '^[A-Za-z0-9._%-]*$'",
-            "critical",
-            "a client id has both of Kafka's spellings (KIP-190)",
-        ),
-        RowRule(
-            "client_id_has_family",
-            "(client_id is null) = (client_family is null) "
-            "and (size(family_masks) = 0) = coalesce(client_id = client_family, true)",
-            "critical",
-            "a client id has a family, and the masks are given if the two differ",
-        ),
-        RowRule(
-            "guesses_stand_beside_names",
-            f"(looks_like is null or {_UNKNOWN}) and (identified_as is null or not {_UNKNOWN})",
-            "critical",
-            "looks_like is only set for clients that declare no name",
-        ),
-        RowRule(
-            "related_clients_are_others",
-            f"size(related) <= {MAX_RELATED} and "
-            + every(
-                "related",
-                "r",
-                f"r.relation in ({_RELATIONS}) and not (r.client_id <=> client_id and "
-                "r.client_software_name <=> client_software_name and "
-                "r.client_software_version <=> client_software_version)",
+        "lists_are_sorted": ExpectRowsToSatisfy(
+            condition=(
+                "listeners = array_sort(array_distinct(listeners)) "
+                "and security_protocols = array_sort(array_distinct(security_protocols)) "
+                "and broker_software_versions = array_sort(array_distinct(broker_software_versions))"
             ),
-            "critical",
-            "relations are values of the vocabulary, and no client is related to itself",
+            description="listeners, security protocols and releases are listed without duplicates, sorted",
         ),
-        RowRule(
-            "short_lives_are_counted",
-            "short_lived_instances between 0 and instances and short_lived_connections between 0 and connections",
-            "critical",
-            "short-lived instances and connections do not outnumber all of them",
+        "ids_are_sorted": ExpectRowsToSatisfy(
+            condition=(
+                "size(group_ids) <= 64 and group_ids = array_sort(array_distinct(group_ids)) and "
+                "size(transactional_ids) <= 64 and transactional_ids = array_sort(array_distinct(transactional_ids))"
+            ),
+            description="at most 64 groups and transactional ids, without duplicates, sorted",
         ),
-        RowRule(
-            "application_is_named",
-            f"application is not null and application_kind in ({_KINDS}) and "
-            "application_notes = array_sort(array_distinct(application_notes))",
-            "critical",
-            "every client belongs to an application with a kind from the vocabulary",
+        "uses_are_sorted": ExpectRowsToSatisfy(
+            condition=(
+                "api_uses = array_sort(api_uses) and "
+                "size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)"
+            ),
+            description="uses are sorted by API and version, without duplicates",
         ),
-        RowRule(
-            "owner_has_rule",
-            "(owner is null) = (owner_rule is null) and (owner is not null or owner_contact is null)",
-            "critical",
-            "an owner comes from a rule",
+        "uses_are_counted": ExpectRowsToSatisfy(
+            condition=every(
+                "api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"
+            ),
+            description="counts are not negative, and a pair without a request of the day is not listed",
         ),
-        RowRule(
-            "unknown_software_is_flagged",
-            f"({_UNKNOWN}) = array_contains(flags, 'software_unknown')",
-            "critical",
-            "a client without a software name has the flag, and no other client has it",
+        "client_id_is_spelled": ExpectRowsToSatisfy(
+            condition=(
+                "(client_id is null) = (client_id_sanitized is null) and (client_id is null) = (client_id_jmx is null) "
+                "and coalesce(client_id_sanitized, '') rlike '^[A-Za-z0-9._%-]*$'"
+            ),
+            description="a client id has both of Kafka's spellings (KIP-190)",
         ),
-        flags_are_known(CLIENTS),
-        SliceRule(
-            "no_connection_is_lost",
-            "coalesce(sum(connections + refusals), 0) - {connections}",
-            "critical",
-            "every connection and refusal of the day belongs to exactly one client",
-            minimum=0,
-            maximum=0,
+        "client_id_has_family": ExpectRowsToSatisfy(
+            condition=(
+                "(client_id is null) = (client_family is null) "
+                "and (size(family_masks) = 0) = coalesce(client_id = client_family, true)"
+            ),
+            description="a client id has a family, and the masks are given if the two differ",
         ),
-        SliceRule(
-            "no_session_is_lost",
-            "coalesce(sum(instances), 0) - {sessions}",
-            "critical",
-            "every session of the day belongs to exactly one client",
-            minimum=0,
-            maximum=0,
+        "guesses_stand_beside_names": ExpectRowsToSatisfy(
+            condition=f"(looks_like is null or {_UNKNOWN}) and (identified_as is null or not {_UNKNOWN})",
+            description="looks_like is only set for clients that declare no name",
         ),
-        SliceRule(
-            "clients_have_owners",
-            "coalesce(avg(cast(owner is null as double)), 0)",
-            "warning",
-            "at most 20 % of clients match no owner rule: add rules, otherwise nobody is notified of what breaks",
-            maximum=0.2,
+        "related_clients_are_others": ExpectRowsToSatisfy(
+            condition=(
+                f"size(related) <= {MAX_RELATED} and "
+                + every(
+                    "related",
+                    "r",
+                    f"r.relation in ({_RELATIONS}) and not (r.client_id <=> client_id and "
+                    "r.client_software_name <=> client_software_name and "
+                    "r.client_software_version <=> client_software_version)",
+                )
+            ),
+            description="relations are values of the vocabulary, and no client is related to itself",
         ),
-        SliceRule(
-            "software_is_known",
-            f"coalesce(avg(cast({_UNKNOWN} as double)), 0)",
-            "warning",
-            "at most 50 % of clients declare no library (KIP-511): those can be identified only by their requests",
-            maximum=0.5,
+        "short_lives_are_counted": ExpectRowsToSatisfy(
+            condition="short_lived_instances between 0 and instances and short_lived_connections between 0 and connections",
+            description="short-lived instances and connections do not outnumber all of them",
         ),
-    ),
-)
+        "application_is_named": ExpectRowsToSatisfy(
+            condition=(
+                f"application is not null and application_kind in ({_KINDS}) and "
+                "application_notes = array_sort(array_distinct(application_notes))"
+            ),
+            description="every client belongs to an application with a kind from the vocabulary",
+        ),
+        "owner_has_rule": ExpectRowsToSatisfy(
+            condition="(owner is null) = (owner_rule is null) and (owner is not null or owner_contact is null)",
+            description="an owner comes from a rule",
+        ),
+        "unknown_software_is_flagged": ExpectRowsToSatisfy(
+            condition=f"({_UNKNOWN}) = array_contains(flags, 'software_unknown')",
+            description="a client without a software name has the flag, and no other client has it",
+        ),
+        "flags_are_known": flags_are_known(CLIENTS),
+        "no_connection_is_lost": ExpectAggregateToBeBetween(
+            aggregate="coalesce(sum(connections + refusals), 0) - {connections}",
+            min_value=0,
+            max_value=0,
+            description="every connection and refusal of the day belongs to exactly one client",
+        ),
+        "no_session_is_lost": ExpectAggregateToBeBetween(
+            aggregate="coalesce(sum(instances), 0) - {sessions}",
+            min_value=0,
+            max_value=0,
+            description="every session of the day belongs to exactly one client",
+        ),
+        "clients_have_owners": ExpectAggregateToBeBetween(
+            aggregate="coalesce(avg(cast(owner is null as double)), 0)",
+            max_value=0.2,
+            severity=WARNING,
+            description="at most 20 % of clients match no owner rule: add rules, otherwise nobody is notified of what breaks",
+        ),
+        "software_is_known": ExpectAggregateToBeBetween(
+            aggregate=f"coalesce(avg(cast({_UNKNOWN} as double)), 0)",
+            max_value=0.5,
+            severity=WARNING,
+            description="at most 50 % of clients declare no library (KIP-511): those can be identified only by their requests",
+        ),
+    }
+
+
+SUITE = Suite(CLIENTS, _expectations)

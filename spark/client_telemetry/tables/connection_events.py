@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite, every, flags_are_known
+from client_telemetry.tables.suite import Expectations, Suite, every, flags_are_known
 from client_telemetry.tables.table import (
     API_ERRORS,
     API_USES,
@@ -98,42 +98,38 @@ CONNECTION_EVENTS: "Table[ConnectionEventRow]" = Table(
     },
 )
 
-SUITE = Suite(
-    CONNECTION_EVENTS,
-    (
-        RowRule(
-            "kind_is_known",
-            "kind in ('opened', 'active', 'closed', 'authentication_failed', 'summary') "
-            "or array_contains(flags, 'unknown_kind')",
-            "critical",
-            "the event is of a known kind, or flagged",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy, ExpectTableRowCountToEqual
+
+    return {
+        "kind_is_known": ExpectRowsToSatisfy(
+            condition=(
+                "kind in ('opened', 'active', 'closed', 'authentication_failed', 'summary') "
+                "or array_contains(flags, 'unknown_kind')"
+            ),
+            description="the event is of a known kind, or flagged",
         ),
-        RowRule(
-            "stands_for_something",
-            "connections is null or connections > 0",
-            "warning",
-            "a summary of failures or connections represents at least one",
+        "stands_for_something": ExpectRowsToSatisfy(
+            condition="connections is null or connections > 0",
+            severity=WARNING,
+            description="a summary of failures or connections represents at least one",
         ),
-        RowRule(
-            "uses_are_counted",
-            every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0"),
-            "critical",
-            "request counts are not negative",
+        "uses_are_counted": ExpectRowsToSatisfy(
+            condition=every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0"),
+            description="request counts are not negative",
         ),
-        RowRule(
-            "opened_before_observed",
-            "opened_at <= observed_at",
-            "warning",
-            "no event is dated before its connection opened",
+        "opened_before_observed": ExpectRowsToSatisfy(
+            condition="opened_at <= observed_at",
+            severity=WARNING,
+            description="no event is dated before its connection opened",
         ),
-        flags_are_known(CONNECTION_EVENTS),
-        SliceRule(
-            "rows_match_ledger",
-            "count(*) - {event_rows}",
-            "critical",
-            "the number of events matches the ledger",
-            minimum=0,
-            maximum=0,
+        "flags_are_known": flags_are_known(CONNECTION_EVENTS),
+        "rows_match_ledger": ExpectTableRowCountToEqual(
+            value={"$PARAMETER": "event_rows"},
+            description="the number of events matches the ledger",
         ),
-    ),
-)
+    }
+
+
+SUITE = Suite(CONNECTION_EVENTS, _expectations)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -91,50 +91,45 @@ METRIC_CHANGES: "Table[MetricChangeRow]" = Table(
 _SCOPES = ", ".join(f"'{scope}'" for scope in SCOPES)
 _FORMS = ", ".join(f"'{form}'" for form in FORMS)
 
-SUITE = Suite(
-    METRIC_CHANGES,
-    (
-        RowRule(
-            "scope_is_known", f"scope in ({_SCOPES})", "critical", "the scope is a value of the vocabulary"
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
+
+    return {
+        "scope_is_known": ExpectRowsToSatisfy(
+            condition=f"scope in ({_SCOPES})", description="the scope is a value of the vocabulary"
         ),
-        RowRule("form_is_known", f"form in ({_FORMS})", "critical", "the form is a value of the vocabulary"),
-        RowRule(
-            "interval_is_ordered",
-            "low <= high",
-            "critical",
-            "the lower end of an interval is not above its upper end",
+        "form_is_known": ExpectRowsToSatisfy(
+            condition=f"form in ({_FORMS})", description="the form is a value of the vocabulary"
         ),
-        RowRule(
-            "p_value_is_a_probability", "p_value between 0 and 1", "critical", "a p value is between 0 and 1"
+        "interval_is_ordered": ExpectRowsToSatisfy(
+            condition="low <= high", description="the lower end of an interval is not above its upper end"
         ),
-        RowRule(
-            "direction_is_known",
-            "direction in ('up', 'down', 'same')",
-            "critical",
-            "the direction is a value of the vocabulary",
+        "p_value_is_a_probability": ExpectRowsToSatisfy(
+            condition="p_value between 0 and 1", description="a p value is between 0 and 1"
         ),
-        RowRule(
-            "unchanged_is_not_worse",
-            "changed or not worse",
-            "critical",
-            "only a changed metric can be worse",
+        "direction_is_known": ExpectRowsToSatisfy(
+            condition="direction in ('up', 'down', 'same')",
+            description="the direction is a value of the vocabulary",
         ),
-        RowRule(
-            "windows_do_not_overlap",
-            "before_from < before_until and before_until <= after_from and after_from < after_until",
-            "critical",
-            "the window before the upgrade ends before the window after it begins",
+        "unchanged_is_not_worse": ExpectRowsToSatisfy(
+            condition="changed or not worse", description="only a changed metric can be worse"
         ),
-        RowRule(
-            "has_instances", "instances > 0", "critical", "a comparison is based on at least one instance"
+        "windows_do_not_overlap": ExpectRowsToSatisfy(
+            condition="before_from < before_until and before_until <= after_from and after_from < after_until",
+            description="the window before the upgrade ends before the window after it begins",
         ),
-        SliceRule(
-            "most_is_as_before",
-            "coalesce(avg(if(changed, 1, 0)), 0)",
-            "warning",
-            "at most 50 % of metrics changed: with more, the two windows may not be comparable",
-            minimum=0,
-            maximum=0.5,
+        "has_instances": ExpectRowsToSatisfy(
+            condition="instances > 0", description="a comparison is based on at least one instance"
         ),
-    ),
-)
+        "most_is_as_before": ExpectAggregateToBeBetween(
+            aggregate="coalesce(avg(if(changed, 1, 0)), 0)",
+            min_value=0,
+            max_value=0.5,
+            severity=WARNING,
+            description="at most 50 % of metrics changed: with more, the two windows may not be comparable",
+        ),
+    }
+
+
+SUITE = Suite(METRIC_CHANGES, _expectations)

@@ -1,8 +1,11 @@
 """What checks of data quality found, in words."""
 
+import json
 import re
 from typing import Protocol
 
+UNEXPECTED_ROWS = "partial_unexpected_list"
+"""Great Expectations' name for examples of what violates an expectation."""
 _SHARE = re.compile(r"at most (?P<limit>[0-9.]+ %) (?P<what>of .*)")
 
 
@@ -20,6 +23,11 @@ class Check(Protocol):
 
     @property
     def observed_value(self) -> str: ...
+
+
+def unexpected_rows(result: str | None) -> list[dict[str, object]]:
+    """The examples in a validation result of Great Expectations, as stored in `quality_results`."""
+    return json.loads(result)["result"].get(UNEXPECTED_ROWS, []) if result else []
 
 
 def found(check: Check) -> str:

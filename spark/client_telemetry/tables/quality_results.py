@@ -37,6 +37,12 @@ QUALITY_RESULTS: "Table[QualityResultRow]" = Table(
             "unexpected_count", LONG, "Rows that violate it; null = the expectation is not about single rows"
         ),
         Column("description", STRING, "The expectation in words", nullable=False),
+        Column(
+            "result",
+            STRING,
+            "Validation result of Great Expectations as JSON; if rows violate the expectation, with up to 5 of them, first "
+            "by key: key columns and those that the expectation reads. Null before 0.2.0",
+        ),
         Column("evaluated_at", TIMESTAMP, f"{PROCESSING_TIME}when the gate ran", nullable=False),
     ),
     key=("cluster_id", "run_id", "stage", "dt", "table_name", "expectation", "evaluated_at"),

@@ -688,6 +688,7 @@ class QualityResultRow(TypedDict):
     rows: int
     unexpected_count: int | None
     description: str
+    result: str | None
     evaluated_at: datetime
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import CLUSTER_ID, LONG, PROCESSING_TIME, STRING, TIMESTAMP, Column, Table
 
 if TYPE_CHECKING:
@@ -50,28 +50,27 @@ RULE_RECORDS: "Table[RuleRecordRow]" = Table(
     partition=("cluster_id", "review_id"),
 )
 
-SUITE = Suite(
-    RULE_RECORDS,
-    (
-        RowRule(
-            "counts_are_not_negative",
-            "least(predicted, happened, did_not_happen, not_triggered, cannot_tell, missed) >= 0",
-            "critical",
-            "client counts are not negative",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
+
+    return {
+        "counts_are_not_negative": ExpectRowsToSatisfy(
+            condition="least(predicted, happened, did_not_happen, not_triggered, cannot_tell, missed) >= 0",
+            description="client counts are not negative",
         ),
-        RowRule(
-            "every_client_is_counted_once",
-            "predicted = happened + did_not_happen + not_triggered + cannot_tell",
-            "critical",
-            "each client with a finding of the rule is in one of the four columns",
+        "every_client_is_counted_once": ExpectRowsToSatisfy(
+            condition="predicted = happened + did_not_happen + not_triggered + cannot_tell",
+            description="each client with a finding of the rule is in one of the four columns",
         ),
-        SliceRule(
-            "rules_are_mostly_right",
-            "coalesce(sum(did_not_happen) / nullif(sum(happened + did_not_happen), 0), 0)",
-            "warning",
-            "at most 50 % of predictions did not come true: with more, the knowledge base or the records are wrong",
-            minimum=0,
-            maximum=0.5,
+        "rules_are_mostly_right": ExpectAggregateToBeBetween(
+            aggregate="coalesce(sum(did_not_happen) / nullif(sum(happened + did_not_happen), 0), 0)",
+            min_value=0,
+            max_value=0.5,
+            severity=WARNING,
+            description="at most 50 % of predictions did not come true: with more, the knowledge base or the records are wrong",
         ),
-    ),
-)
+    }
+
+
+SUITE = Suite(RULE_RECORDS, _expectations)

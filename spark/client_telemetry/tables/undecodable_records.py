@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from client_telemetry.formats.raw.errors import vocabulary
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import BINARY, CLUSTER_ID, DT, INT, LONG, SOURCE, STRING, Column, Table
 
 if TYPE_CHECKING:
@@ -37,33 +37,35 @@ UNDECODABLE_RECORDS: "Table[UndecodableRecordRow]" = Table(
 
 _CLASSES = ", ".join(f"'{error.__name__}'" for error in vocabulary())
 
-SUITE = Suite(
-    UNDECODABLE_RECORDS,
-    (
-        RowRule(
-            "error_class_is_known", f"error_class in ({_CLASSES})", "critical", "the error class is known"
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import (
+        WARNING,
+        ExpectAggregateToBeBetween,
+        ExpectRowsToSatisfy,
+        ExpectTableRowCountToEqual,
+    )
+
+    return {
+        "error_class_is_known": ExpectRowsToSatisfy(
+            condition=f"error_class in ({_CLASSES})", description="the error class is known"
         ),
-        RowRule("message_is_there", "message <> ''", "critical", "there is a message"),
-        RowRule(
-            "bytes_are_kept",
-            "octet_length(bytes) = least(bytes_total, 65536) or octet_length(bytes) = 65536",
-            "critical",
-            "the original bytes are kept, up to 64 KiB",
+        "message_is_there": ExpectRowsToSatisfy(condition="message <> ''", description="there is a message"),
+        "bytes_are_kept": ExpectRowsToSatisfy(
+            condition="octet_length(bytes) = least(bytes_total, 65536) or octet_length(bytes) = 65536",
+            description="the original bytes are kept, up to 64 KiB",
         ),
-        SliceRule(
-            "rows_match_ledger",
-            "count(*) - {undecodable}",
-            "critical",
-            "the number of records matches the ledger",
-            minimum=0,
-            maximum=0,
+        "rows_match_ledger": ExpectTableRowCountToEqual(
+            value={"$PARAMETER": "undecodable"},
+            description="the number of records matches the ledger",
         ),
-        SliceRule(
-            "few_are_undecodable",
-            "count(*) / greatest({records}, 1)",
-            "warning",
-            "at most 0.1 % of records are undecodable",
-            maximum=0.001,
+        "few_are_undecodable": ExpectAggregateToBeBetween(
+            aggregate="count(*) / greatest({records}, 1)",
+            max_value=0.001,
+            severity=WARNING,
+            description="at most 0.1 % of records are undecodable",
         ),
-    ),
-)
+    }
+
+
+SUITE = Suite(UNDECODABLE_RECORDS, _expectations)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from client_telemetry.tables.clients import CLIENT_KEY, PROGRAM
-from client_telemetry.tables.suite import RowRule, Suite
+from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import (
     CLIENT,
     CLUSTER_ID,
@@ -80,42 +80,38 @@ UPGRADE_FINDINGS: "Table[UpgradeFindingRow]" = Table(
 
 _WORDS = ", ".join(f"'{verdict}'" for verdict in VERDICTS)
 
-SUITE = Suite(
-    UPGRADE_FINDINGS,
-    (
-        RowRule(
-            "verdict_is_known",
-            f"verdict in ({_WORDS})",
-            "critical",
-            "the verdict is a value of the vocabulary",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy
+
+    return {
+        "verdict_is_known": ExpectRowsToSatisfy(
+            condition=f"verdict in ({_WORDS})", description="the verdict is a value of the vocabulary"
         ),
-        RowRule("rule_has_a_source", "source <> ''", "critical", "every finding has the source of its rule"),
-        RowRule(
-            "explanation_is_present", "explanation <> ''", "critical", "every finding has an explanation"
+        "rule_has_a_source": ExpectRowsToSatisfy(
+            condition="source <> ''", description="every finding has the source of its rule"
         ),
-        RowRule(
-            "observed_means_requests",
-            "confidence <> 'observed' or requests > 0",
-            "critical",
-            "an observed finding has requests",
+        "explanation_is_present": ExpectRowsToSatisfy(
+            condition="explanation <> ''", description="every finding has an explanation"
         ),
-        RowRule(
-            "condition_is_settled_or_not",
-            "(condition is null) = (condition_met is null)",
-            "critical",
-            "a condition is met, not met or unknown; without a condition, none of these is set",
+        "observed_means_requests": ExpectRowsToSatisfy(
+            condition="confidence <> 'observed' or requests > 0",
+            description="an observed finding has requests",
         ),
-        RowRule(
-            "records_have_a_sequence",
-            "size(source_objects) = size(source_sequences)",
-            "critical",
-            "each raw object has the sequence of a record in it",
+        "condition_is_settled_or_not": ExpectRowsToSatisfy(
+            condition="(condition is null) = (condition_met is null)",
+            description="a condition is met, not met or unknown; without a condition, none of these is set",
         ),
-        RowRule(
-            "observed_cites_its_source",
-            "confidence <> 'observed' or size(source_objects) > 0",
-            "warning",
-            "an observed finding lists the raw objects with the requests",
+        "records_have_a_sequence": ExpectRowsToSatisfy(
+            condition="size(source_objects) = size(source_sequences)",
+            description="each raw object has the sequence of a record in it",
         ),
-    ),
-)
+        "observed_cites_its_source": ExpectRowsToSatisfy(
+            condition="confidence <> 'observed' or size(source_objects) > 0",
+            severity=WARNING,
+            description="an observed finding lists the raw objects with the requests",
+        ),
+    }
+
+
+SUITE = Suite(UPGRADE_FINDINGS, _expectations)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite, every
+from client_telemetry.tables.suite import Expectations, Suite, every
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLUSTER_ID,
@@ -118,41 +118,41 @@ UPGRADE_REPORTS: "Table[UpgradeReportRow]" = Table(
     partition=("cluster_id", "report_id"),
 )
 
-SUITE = Suite(
-    UPGRADE_REPORTS,
-    (
-        RowRule("days_are_a_range", "first_dt <= last_dt", "critical", "the first day is not after the last"),
-        RowRule(
-            "evidence_is_before_the_cut",
-            "evidence_from is null or evidence_until is null or evidence_from < evidence_until",
-            "critical",
-            "no evidence is from after evidence_until",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy, ExpectTableRowCountToEqual
+
+    return {
+        "days_are_a_range": ExpectRowsToSatisfy(
+            condition="first_dt <= last_dt", description="the first day is not after the last"
         ),
-        RowRule(
-            "clients_were_seen", "clients > 0", "warning", "at least one client was seen on the from-release"
+        "evidence_is_before_the_cut": ExpectRowsToSatisfy(
+            condition="evidence_from is null or evidence_until is null or evidence_from < evidence_until",
+            description="no evidence is from after evidence_until",
         ),
-        RowRule(
-            "parts_are_clients",
-            "already_failing <= clients and clients_by_pushes_only <= clients",
-            "critical",
-            "subsets of the clients are not larger than their total",
+        "clients_were_seen": ExpectRowsToSatisfy(
+            condition="clients > 0",
+            severity=WARNING,
+            description="at least one client was seen on the from-release",
         ),
-        RowRule(
-            "asked_release_is_compared",
-            "size(filter(targets, t -> t.to_release = to_release)) = 1",
-            "critical",
-            "the target release is one of those compared",
+        "parts_are_clients": ExpectRowsToSatisfy(
+            condition="already_failing <= clients and clients_by_pushes_only <= clients",
+            description="subsets of the clients are not larger than their total",
         ),
-        RowRule(
-            "targets_add_up",
-            every(
+        "asked_release_is_compared": ExpectRowsToSatisfy(
+            condition="size(filter(targets, t -> t.to_release = to_release)) = 1",
+            description="the target release is one of those compared",
+        ),
+        "targets_add_up": ExpectRowsToSatisfy(
+            condition=every(
                 "targets",
                 "t",
                 "t.breaks_at_once + t.breaks_latent + t.insufficient_evidence + t.degrades + t.unsupported + t.safe = clients",
             ),
-            "critical",
-            "every client has a verdict for every compared release",
+            description="every client has a verdict for every compared release",
         ),
-        SliceRule("one_row", "count(*)", "critical", "a report has one row", minimum=1, maximum=1),
-    ),
-)
+        "one_row": ExpectTableRowCountToEqual(value=1, description="a report has one row"),
+    }
+
+
+SUITE = Suite(UPGRADE_REPORTS, _expectations)

@@ -3,9 +3,11 @@
 import datetime as dt
 import os
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from client_telemetry.lake import erasure
@@ -19,10 +21,12 @@ from client_telemetry.lake.maintenance import (
     maintain,
     retention,
 )
+from client_telemetry.pipeline.quality import result_rows, validate_rows
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.clients import SUITE as CLIENTS_SUITE
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
@@ -187,6 +191,11 @@ def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp
         publish(lake, table, day, clients)
     damaged = [{"bytes": b"\x00bob\xff", "source_object": "damaged"}, {"bytes": b"ann"}]
     publish(lake, UNDECODABLE_RECORDS, day, damaged)
+    for names in ({"client_id": "bob"}, {"client_id": "bobby"}):
+        rows = pa.Table.from_pylist([names], CLIENTS.arrow_schema)
+        results = [each for each in validate_rows(rows, CLIENTS_SUITE, defaultdict(int)) if not each.success]
+        results = [each for each in results if each.unexpected_count][:1]
+        lake.append(QUALITY_RESULTS, result_rows(results, CLUSTER, "run", "profile", day))
     lake.keep(CLIENTS, lake.snapshot(CLIENTS), "report r")
     assert lake.table(CLIENTS).refs()["report r"].max_ref_age_ms == DERIVED_DAYS * 24 * 60 * 60 * 1000
     pages = {"fleet/c/2026-11-21": '{"client_id": "bob"}', "fleet/c/2026-11-20": '{"client_id": "bobby"}'}
@@ -196,8 +205,11 @@ def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp
 
     done = erase(lake, CLUSTER, {"client_id": "bob"}, f"file://{tmp_path}/published", "c")
 
+    assert [("bobby" in row["result"]) for row in lake.rows(QUALITY_RESULTS)] == [True]
     tables = (CLIENT_PUSHES, CLIENT_METRICS, CLIENTS, UPGRADE_VERDICTS, UNDECODABLE_RECORDS)
-    assert {name: rows for name, rows in done.rows.items() if rows} == {table.name: 1 for table in tables}
+    assert {name: rows for name, rows in done.rows.items() if rows} == {
+        table.name: 1 for table in (*tables, QUALITY_RESULTS)
+    }
     assert done.raw_objects == ["damaged", "with bob"]
     assert done.report_tags == ["report r"]
     assert done.published_folders == ["fleet/c/2026-11-21"]

@@ -166,6 +166,7 @@ def quality_result(**changes) -> dict:
         "rows": 42,
         "unexpected_count": 5,
         "description": "at least 90 % of the clients have an owner",
+        "result": None,
         **changes,
     }
 

@@ -12,6 +12,7 @@ from client_telemetry.tables.table import Table
 CHECKOUT = Path(__file__).parents[3]
 OF_ALL_TABLES = {
     "all_tables",
+    "expectations",
     "quality_findings",
     "row_flags",
     "row_types",
@@ -35,7 +36,7 @@ def test_every_table_has_a_module_and_a_suite_of_its_name():
     for name in names - NOT_AUDITED:
         suite = importlib.import_module(f"client_telemetry.tables.{name}").SUITE
         assert suite.table.name == name
-        assert suite.rules
+        assert suite.declare()
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)

@@ -1,10 +1,14 @@
 """Each row rule of the derived tables holds for the good row and is broken by its bad row."""
 
 import importlib.util
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
+import pyarrow as pa
 import pytest
+from client_telemetry.pipeline.quality import validate_rows
 from client_telemetry.tables import (
     client_connections,
     client_sessions,
@@ -13,10 +17,8 @@ from client_telemetry.tables import (
     rule_records,
     upgrade_outcomes,
 )
+from client_telemetry.tables.expectations import ExpectRowsToSatisfy
 from client_telemetry.tables.suite import Suite
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StructField, StructType
 
 SUITES = [
     suite.SUITE
@@ -30,6 +32,8 @@ SUITES = [
     )
 ]
 
+FACTS: Mapping[str, float] = defaultdict(lambda: 0)
+
 
 def rows(suite: Suite) -> ModuleType:
     path = Path(__file__).parents[2] / "data" / "bad_rows" / f"{suite.table.name}.py"
@@ -40,34 +44,25 @@ def rows(suite: Suite) -> ModuleType:
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.table.name)
-def test_rules_hold_and_break(suite: Suite, spark: SparkSession):
+def test_rules_hold_and_break(suite: Suite):
     good, bad = rows(suite).GOOD, rows(suite).BAD
-    own = [rule for rule in suite.row_rules if not rule.name.startswith("present_")]
-    assert bad.keys() == {rule.name for rule in own}
-    names = [column.name for column in suite.table.columns]
-    assert list(good) == names
-    cases = {"good": good} | {name: good | change for name, change in bad.items()}
-    schema = StructType(
-        [StructField("case", suite.table.schema["cluster_id"].dataType)]
-        + [StructField(field.name, field.dataType) for field in suite.table.schema]
+    own = suite.declare()
+    assert bad.keys() == {name for name in own if isinstance(own[name], ExpectRowsToSatisfy)}
+    assert list(good) == [column.name for column in suite.table.columns]
+    assert _failed(suite, good) == set()
+    assert [name for name, change in bad.items() if name not in _failed(suite, good | change)] == [], (
+        "these rules did not notice their bad row"
     )
-    frame = spark.createDataFrame(
-        [(case, *(row[name] for name in names)) for case, row in cases.items()], schema
-    )
-    holds = [
-        F.coalesce(F.expr(rule.holds.format()), F.lit(False)).alias(rule.name) for rule in suite.row_rules
-    ]
-    found = {row["case"]: row.asDict() for row in frame.select("case", *holds).collect()}
-    assert [name for name, held in found["good"].items() if held is False] == []
-    assert [name for name in bad if found[name][name]] == [], "these rules did not notice their bad row"
+
+
+def _failed(suite: Suite, row: dict[str, object]) -> set[str]:
+    results = validate_rows(pa.Table.from_pylist([row], suite.table.arrow_schema), suite, FACTS)
+    return {each.expectation for each in results if not each.success and each.unexpected_count is not None}
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.table.name)
-def test_slice_rules_are_aggregates(suite: Suite, spark: SparkSession):
-    """They compute on an empty slice, where counts must agree and shares are 0."""
-    empty = spark.createDataFrame([], suite.table.schema)
+def test_an_empty_slice_passes(suite: Suite):
+    """There, counts must agree and shares are 0."""
     facts = dict.fromkeys(("pushes", "events", "connections", "sessions", "clients", "phases"), 0)
-    rules = [rule for rule in suite.slice_rules if rule.name != "key_is_unique"]
-    numbers = empty.agg(*(F.expr(rule.value.format(**facts)).alias(rule.name) for rule in rules)).first()
-    for rule in rules:
-        assert (rule.minimum or 0) <= numbers[rule.name] <= rule.maximum
+    results = validate_rows(suite.table.arrow_schema.empty_table(), suite, facts)
+    assert [each.expectation for each in results if not each.success] == []

@@ -6,34 +6,39 @@ import re
 
 import pytest
 from client_telemetry import tables
-from client_telemetry.tables.suite import RowRule, SliceRule
+from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
 
-RULES = [
-    rule
+RULES = {
+    f"{suite.table.name}.{name}": expectation
     for module in pkgutil.iter_modules(tables.__path__, "client_telemetry.tables.")
     if (suite := getattr(importlib.import_module(module.name), "SUITE", None))
-    for rule in suite.rules
-]
-SHARES = [
-    rule for rule in RULES if isinstance(rule, SliceRule) and ("avg(" in rule.value or "/" in rule.value)
-]
+    for name, expectation in suite.declare().items()
+}
+AGGREGATES = {name: rule for name, rule in RULES.items() if isinstance(rule, ExpectAggregateToBeBetween)}
+SHARES = [name for name, rule in AGGREGATES.items() if "avg(" in rule.aggregate or "/" in rule.aggregate]
 
 
-@pytest.mark.parametrize("rule", SHARES, ids=lambda rule: rule.name)
-def test_a_share_names_the_percentage_that_it_allows(rule):
+@pytest.mark.parametrize("name", SHARES)
+def test_a_share_names_the_percentage_that_it_allows(name):
+    rule = AGGREGATES[name]
     limit = re.match(r"at most ([0-9.]+) % of ", rule.description)
     assert limit, rule.description
-    assert float(limit[1]) == pytest.approx(100 * rule.maximum)
+    assert float(limit[1]) == pytest.approx(100 * rule.max_value)
 
 
 @pytest.mark.parametrize(
-    "rule",
-    [r for r in RULES if isinstance(r, SliceRule) and r.severity == "warning" and r not in SHARES],
-    ids=lambda rule: rule.name,
+    "name",
+    [name for name, rule in AGGREGATES.items() if rule.severity == WARNING and name not in SHARES],
 )
-def test_a_number_that_may_not_be_there_begins_with_no(rule):
-    assert rule.maximum == 0 and rule.description.startswith("no ")
+def test_a_number_that_may_not_be_there_begins_with_no(name):
+    rule = AGGREGATES[name]
+    assert rule.max_value == 0 and rule.description.startswith("no ")
+
+
+def test_every_rule_says_what_it_expects():
+    assert not [name for name, rule in RULES.items() if not rule.description]
 
 
 def test_rules_of_rows_have_no_percentage():
-    assert not [rule.name for rule in RULES if isinstance(rule, RowRule) and " % " in rule.description]
+    rows = {name: rule for name, rule in RULES.items() if isinstance(rule, ExpectRowsToSatisfy)}
+    assert not [name for name, rule in rows.items() if " % " in rule.description]

@@ -20,6 +20,7 @@ from client_telemetry.reports.fleet.sentence import sentence
 from client_telemetry.reports.lost_data import lost_data
 from client_telemetry.reports.quality import quality_warnings
 from client_telemetry.subscriptions.instances import kafka_uuid
+from client_telemetry.tables.quality_findings import unexpected_rows
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, ClientRow, QualityResultRow, RawObjectRow
 
 COUNTS = {
@@ -198,6 +199,7 @@ def _quality(rows: Iterable[QualityResultRow]) -> tuple[QualityCheck, ...]:
             row["rows"],
             row["unexpected_count"],
             row["description"],
+            tuple(unexpected_rows(row["result"])),
         )
         for row in rows
     ]

@@ -114,7 +114,7 @@ def _json(document: Any) -> str:
 
 
 def _csv(fleet: FleetDay, kind: type, rows: Iterable[Any]) -> str:
-    names = tuple(field.name for field in fields(kind))
+    names = tuple(field.name for field in fields(kind) if field.name != "examples")
     return _table(fleet, names, [[getattr(row, name) for name in names] for row in rows])
 
 

@@ -1,6 +1,7 @@
 """What a fleet page says. Everything that is shown, counted or compared is a value here; the renderings (page.py,
 files.py) choose a form and compute nothing. How the values come about: build.py. What they mean: docs/fleet-page.md."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -304,7 +305,9 @@ class RequestCounts:
 
 @dataclass(frozen=True)
 class QualityCheck:
-    """What the gates found last about one expectation of the day: columns of `quality_results`."""
+    """What the gates found last about one expectation of the day: columns of `quality_results`, and examples of rows that violate
+    it.
+    """
 
     stage: str
     table_name: str
@@ -315,6 +318,7 @@ class QualityCheck:
     rows: int
     unexpected_count: int | None
     description: str
+    examples: tuple[Mapping[str, object], ...]
 
 
 @dataclass(frozen=True)

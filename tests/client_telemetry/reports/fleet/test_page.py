@@ -135,6 +135,7 @@ def _check(**changes):
         "rows": 50,
         "unexpected_count": None,
         "description": "clients without a software name, as a share",
+        "result": None,
         **changes,
     }
 

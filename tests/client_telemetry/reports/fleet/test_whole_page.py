@@ -1,6 +1,7 @@
 """The files of a small fleet that has all that a page can say, as tests/data/reports/whole/fleet/ keeps them: each word,
 number and coordinate."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -77,6 +78,7 @@ def fleet(day_rows):
         "rows": 50,
         "unexpected_count": None,
         "observed_value": "0.529412",
+        "result": None,
     }
     checks = [
         check | {"expectation": "few_unnamed", "description": "clients without a software name, as a share"},
@@ -87,6 +89,13 @@ def fleet(day_rows):
             "rows": 7541,
             "unexpected_count": 257,
             "description": "b",
+            "result": json.dumps(
+                {
+                    "result": {
+                        "partial_unexpected_list": [{"client_id": "<b>orders", "api_uses": [{"api_key": 0}]}]
+                    }
+                }
+            ),
         },
         check
         | {"expectation": "c", "observed_value": "1", "severity": "critical", "description": "as many rows"},
