@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite, every
+from client_telemetry.tables.suite import Expectations, Suite, every
 from client_telemetry.tables.table import CLUSTER_ID, DATE, INT, STRING, STRINGS, Column, Table
 
 if TYPE_CHECKING:
@@ -52,50 +52,44 @@ ARTEFACTS: "Table[ArtefactRow]" = Table(
     key=("cluster_id", "dt", "artefact", "purl", "file", "line", "inside"),
 )
 
-SUITE = Suite(
-    ARTEFACTS,
-    (
-        RowRule(
-            "kind_is_known", "kind in ('image', 'repository')", "critical", "kind is image or repository"
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
+
+    return {
+        "kind_is_known": ExpectRowsToSatisfy(
+            condition="kind in ('image', 'repository')", description="kind is image or repository"
         ),
-        RowRule(
-            "digests_are_digests",
-            every("digests", "d", "d rlike '^sha256:[0-9a-f]{{64}}$'"),
-            "critical",
-            "digests are sha256: and 64 hex digits",
+        "digests_are_digests": ExpectRowsToSatisfy(
+            condition=every("digests", "d", "d rlike '^sha256:[0-9a-f]{{64}}$'"),
+            description="digests are sha256: and 64 hex digits",
         ),
-        RowRule(
-            "unknown_has_a_reason",
-            "purl is null or (library is not null and library_version is not null) or why_unknown is not null",
-            "critical",
-            "a package whose library or version is not known says why",
+        "unknown_has_a_reason": ExpectRowsToSatisfy(
+            condition="purl is null or (library is not null and library_version is not null) or why_unknown is not null",
+            description="a package whose library or version is not known says why",
         ),
-        RowRule(
-            "a_library_is_written_somewhere",
-            "(purl is null) = (file is null) and (purl is not null or library is null)",
-            "critical",
-            "a library has a package and a place",
+        "a_library_is_written_somewhere": ExpectRowsToSatisfy(
+            condition="(purl is null) = (file is null) and (purl is not null or library is null)",
+            description="a library has a package and a place",
         ),
-        RowRule(
-            "images_have_digests",
-            "kind <> 'image' or size(digests) > 0",
-            "warning",
-            "an image is known by a digest; without one it cannot be found where it runs",
+        "images_have_digests": ExpectRowsToSatisfy(
+            condition="kind <> 'image' or size(digests) > 0",
+            severity=WARNING,
+            description="an image is known by a digest; without one it cannot be found where it runs",
         ),
-        SliceRule(
-            "every_artefact_is_here",
-            "count(distinct artefact) - {artefacts}",
-            "critical",
-            "each artefact that was read has a row",
-            minimum=0,
-            maximum=0,
+        "every_artefact_is_here": ExpectAggregateToBeBetween(
+            aggregate="count(distinct artefact) - {artefacts}",
+            min_value=0,
+            max_value=0,
+            description="each artefact that was read has a row",
         ),
-        SliceRule(
-            "all_files_were_read",
-            "{unread} + 0 * count(*)",
-            "warning",
-            "no file that names packages was left unread",
-            maximum=0,
+        "all_files_were_read": ExpectAggregateToBeBetween(
+            aggregate="{unread} + 0 * count(*)",
+            max_value=0,
+            severity=WARNING,
+            description="no file that names packages was left unread",
         ),
-    ),
-)
+    }
+
+
+SUITE = Suite(ARTEFACTS, _expectations)
