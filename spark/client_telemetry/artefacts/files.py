@@ -9,10 +9,13 @@ from typing import BinaryIO
 from client_telemetry.artefacts.binaries import archives, go_programs, images
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.artefacts.readers import (
+    conda,
     dockerfile,
     dotnet,
     golang,
     gradle,
+    jvm_builds,
+    librdkafka_sources,
     maven,
     node,
     other_locks,
@@ -33,6 +36,10 @@ def _go_sum(text: str, read_other: ReadOther) -> Iterable[Package]:
     return () if read_other("go.mod") is not None else golang.read_sum(text)
 
 
+def _vendored(text: str, read_other: ReadOther) -> Iterable[Package]:
+    return () if read_other("../go.mod") is not None else golang.read_vendored(text)
+
+
 _READERS: tuple[tuple[str, Reader], ...] = (
     ("pom.xml", maven.read_pom),
     ("*.pom", maven.read_pom),
@@ -44,14 +51,31 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("*.versions.toml", _alone(gradle.read_catalogue)),
     ("*.gradle", gradle.read_script),
     ("*.gradle.kts", gradle.read_script),
-    ("build.sbt", gradle.read_script),
+    ("*.sbt", gradle.read_script),
     ("Dependencies.scala", gradle.read_script),
+    ("project/*.scala", gradle.read_script),
+    ("build.sc", gradle.read_script),
+    ("build.mill", gradle.read_script),
+    ("WORKSPACE", gradle.read_script),
+    ("*.bzl", gradle.read_script),
+    ("*.bazel", gradle.read_script),
+    ("dependencies.lock", _alone(jvm_builds.read_nebula)),
+    ("*maven_install.json", _alone(jvm_builds.read_maven_install)),
+    ("project.clj", _alone(jvm_builds.read_clojure)),
+    ("deps.edn", _alone(jvm_builds.read_clojure)),
+    ("ivy.xml", _alone(jvm_builds.read_ivy)),
     ("go.mod", _alone(golang.read_mod)),
     ("go.sum", _go_sum),
+    ("vendor/modules.txt", _vendored),
+    ("Gopkg.lock", _alone(golang.read_dep)),
+    ("glide.lock", _alone(golang.read_glide)),
+    ("Godeps.json", _alone(golang.read_godeps)),
     ("package-lock.json", _alone(node.read_package_lock)),
     ("npm-shrinkwrap.json", _alone(node.read_package_lock)),
     ("pnpm-lock.yaml", _alone(node.read_pnpm)),
     ("yarn.lock", _alone(node.read_yarn)),
+    ("bun.lock", _alone(node.read_bun)),
+    ("deno.lock", _alone(node.read_deno)),
     ("package.json", _alone(node.read_package_json)),
     ("poetry.lock", _alone(python.read_toml_lock)),
     ("uv.lock", _alone(python.read_toml_lock)),
@@ -63,20 +87,22 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("pyproject.toml", _alone(python.read_pyproject)),
     ("setup.py", _alone(python.read_setup)),
     ("setup.cfg", _alone(python.read_setup)),
-    ("*requirements*.txt", _alone(python.read_requirements)),
-    ("*requirements*.in", _alone(python.read_requirements)),
-    ("requirements/*.txt", _alone(python.read_requirements)),
-    ("requirements/*.in", _alone(python.read_requirements)),
-    ("*constraints*.txt", _alone(python.read_requirements)),
-    ("*freeze*.txt", _alone(python.read_requirements)),
-    ("environment*.yml", _alone(python.read_conda)),
-    ("environment*.yaml", _alone(python.read_conda)),
+    *((pattern, python.read_requirements) for pattern in python.REQUIREMENTS),
+    ("environment*.yml", _alone(conda.read_conda)),
+    ("environment*.yaml", _alone(conda.read_conda)),
+    ("*conda-lock.yml", _alone(conda.read_lock)),
+    ("*conda-lock.yaml", _alone(conda.read_lock)),
+    ("pixi.lock", _alone(conda.read_lock)),
+    ("conda-*.lock", _alone(conda.read_explicit)),
+    ("*spec-file*.txt", _alone(conda.read_explicit)),
+    ("*explicit*.txt", _alone(conda.read_explicit)),
     ("Cargo.lock", _alone(other_locks.read_cargo_lock)),
     ("Cargo.toml", _alone(other_locks.read_cargo)),
     ("Gemfile.lock", _alone(other_locks.read_gemfile_lock)),
     ("gems.locked", _alone(other_locks.read_gemfile_lock)),
     ("Gemfile", _alone(other_locks.read_gemfile)),
     ("gems.rb", _alone(other_locks.read_gemfile)),
+    ("*.gemspec", _alone(other_locks.read_gemspec)),
     ("composer.lock", _alone(other_locks.read_composer_lock)),
     ("composer.json", _alone(other_locks.read_composer)),
     ("packages.lock.json", _alone(dotnet.read_lock)),
@@ -88,6 +114,8 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("Directory.Packages.props", _alone(dotnet.read_project)),
     ("Directory.Build.props", _alone(dotnet.read_project)),
     ("packages.config", _alone(dotnet.read_packages_config)),
+    ("paket.lock", _alone(dotnet.read_paket_lock)),
+    ("paket.dependencies", _alone(dotnet.read_paket)),
     ("mix.lock", _alone(other_locks.read_mix_lock)),
     ("mix.exs", _alone(other_locks.read_mix)),
     ("rebar.lock", _alone(other_locks.read_rebar_lock)),
@@ -101,9 +129,17 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("*.Dockerfile", _alone(dockerfile.read)),
     ("*.dockerfile", _alone(dockerfile.read)),
     ("vcpkg.json", _alone(other_locks.read_vcpkg)),
+    ("CMakeLists.txt", _alone(librdkafka_sources.read)),
+    ("*.cmake", _alone(librdkafka_sources.read)),
+    ("*.sh", _alone(librdkafka_sources.read)),
+    (".gitmodules", _alone(librdkafka_sources.read_submodules)),
+    ("Package.resolved", _alone(other_locks.read_swift)),
+    ("cabal.project.freeze", _alone(other_locks.read_hackage)),
+    ("stack.yaml", _alone(other_locks.read_hackage)),
+    ("cpanfile.snapshot", _alone(other_locks.read_cpan)),
 )
-_EXACT = {pattern: reader for pattern, reader in _READERS if "*" not in pattern}
-_PATTERNS = tuple((pattern, reader) for pattern, reader in _READERS if "*" in pattern)
+_EXACT = {pattern: reader for pattern, reader in _READERS if not set(pattern) & set("*/")}
+_PATTERNS = tuple((pattern, reader) for pattern, reader in _READERS if pattern not in _EXACT)
 _BEGINNING = 4096
 _MAY_BE_SBOM = re.compile(r".*\.json$", re.IGNORECASE)
 _SBOM_NAME = re.compile(r"(?:.*[._-])?(?:sbom|cdx|spdx|bom|syft)(?:[._-].*)?\.json", re.IGNORECASE)
@@ -144,7 +180,7 @@ def of_any(path: str, beginning: str) -> Reader | None:
     if reader := by_name(path) or by_beginning(beginning):
         return reader
     if re.search(r"^\S+==\S+", beginning, re.MULTILINE):
-        return _alone(python.read_requirements)
+        return python.read_requirements
     if re.search(r"^(?:\[INFO\])?[\s|+\\-]*[\w.-]+:[\w.-]+:jar:", beginning, re.MULTILINE):
         return _alone(maven.read_resolved)
     return None

@@ -61,7 +61,7 @@ PARENT = """<project>
 
 def test_go_modules_with_a_replacement_a_commit_and_a_binding():
     assert clients("go.mod", GO_MOD) == [
-        (14, "github.com/ibm/sarama", "replaced by github.com/Shopify/sarama v1.38.1, another module"),
+        (14, "sarama 1.38.1", ""),
         (7, "franz-go 1.15.0", ""),
         (
             9,
@@ -360,3 +360,229 @@ def test_mutated_json_and_toml_is_read_or_refused():
                 clients(name, json.dumps(mutated(json.loads(text))))
             except Unreadable as refused:
                 assert str(refused)
+
+
+def test_a_module_replaced_by_one_that_nobody_knows_has_no_version():
+    text = "require github.com/IBM/sarama v1.41.2\nreplace github.com/IBM/sarama => github.com/elastic/sarama v1.19.1\n"
+    ((line, client, why),) = clients("go.mod", text)
+    assert (line, client) == (2, "github.com/ibm/sarama")
+    assert why == "replaced by github.com/elastic/sarama v1.19.1, another module"
+
+
+COMMIT = "ec843464b50d4c8b56403ec9d589cf41ea30e722"
+LESS_COMMON = {
+    "vendor/modules.txt": (
+        "# github.com/Shopify/sarama v1.27.0\n## explicit\ngithub.com/Shopify/sarama\n",
+        [(1, "sarama 1.27.0", "")],
+    ),
+    "Gopkg.lock": (
+        f"""[[projects]]
+  digest = "1:a"
+  name = "github.com/Shopify/sarama"
+  packages = ["."]
+  revision = "{COMMIT}"
+  version = "v1.19.0"
+
+[[projects]]
+  name = "github.com/segmentio/kafka-go"
+  revision = "{COMMIT}"
+""",
+        [
+            (6, "sarama 1.19.0", ""),
+            (10, "github.com/segmentio/kafka-go", f"{COMMIT} is a commit, not a release"),
+        ],
+    ),
+    "glide.lock": (
+        "imports:\n- name: github.com/Shopify/sarama\n  version: v1.14.0\n  subpackages:\n  - mocks\n",
+        [(3, "sarama 1.14.0", "")],
+    ),
+    "Godeps/Godeps.json": (
+        '{"Deps": [{"ImportPath": "github.com/Shopify/sarama", "Comment": "v1.8.0-12-gdead", "Rev": "dead"}]}',
+        [(1, "github.com/shopify/sarama", "dead is a commit, not a release")],
+    ),
+    "bun.lock": (
+        """{
+  "lockfileVersion": 1,
+  "packages": {
+    "kafkajs": ["kafkajs@1.15.0", "", {}, "sha512-x=="],
+    "old": ["node-rdkafka@2.9.1", "", { "dependencies": { "bindings": "^1.3.1" } }, "sha512-"],
+  }
+}
+""",
+        [(4, "kafkajs 1.15.0", ""), (5, "librdkafka 1.4.2 in node-rdkafka 2.9.1", "")],
+    ),
+    "deno.lock": (
+        '{"version": "3", "packages": {"npm": {"kafkajs@2.2.4_react@18.0.0": {"integrity": "x"}}}}',
+        [(1, "kafkajs 2.2.4", "")],
+    ),
+    "conda-lock.yml": (
+        """package:
+- name: librdkafka
+  version: 1.9.2
+  manager: conda
+  platform: linux-64
+- name: librdkafka
+  version: 1.9.2
+  manager: conda
+  platform: osx-64
+- name: kafka_python
+  version: 2.0.1
+  manager: pip
+""",
+        [(2, "librdkafka 1.9.2", ""), (10, "kafka-python 2.0.1", "")],
+    ),
+    "pixi.lock": (
+        """version: 6
+packages:
+- conda: https://conda.example/conda-forge/linux-64/librdkafka-1.9.2-ha5a0de0_2.tar.bz2
+  sha256: a
+- pypi: https://files.example/packages/x/kafka_python-2.0.2-py2.py3-none-any.whl
+  name: kafka-python
+  version: 2.0.2
+""",
+        [(3, "librdkafka 1.9.2", ""), (5, "kafka-python 2.0.2", "")],
+    ),
+    "conda-linux-64.lock": (
+        "@EXPLICIT\nhttps://conda.example/conda-forge/linux-64/librdkafka-1.9.2-ha5a0de0_2.conda#abc\n",
+        [(2, "librdkafka 1.9.2", "")],
+    ),
+    "dependencies.lock": (
+        '{"runtimeClasspath": {"org.apache.kafka:kafka-clients": {"locked": "0.10.2.2", "transitive": ["x:y"]}}}',
+        [(1, "kafka-clients 0.10.2.2", "")],
+    ),
+    "third_party/maven_install.json": (
+        '{"artifacts": {"org.apache.kafka:kafka-clients": {"shasums": {}, "version": "0.10.2.1"}}}',
+        [(1, "kafka-clients 0.10.2.1", "")],
+    ),
+    "maven_install.json": (
+        '{"dependency_tree": {"dependencies": [{"coord": "org.apache.kafka:kafka-clients:jar:sources:2.8.0"}]}}',
+        [(1, "kafka-clients 2.8.0", "")],
+    ),
+    "WORKSPACE": (
+        'artifacts = [maven.artifact(group = "org.apache.kafka", artifact = "kafka-clients", version = "0.11.0.0")]',
+        [(1, "kafka-clients 0.11.0.0", "")],
+    ),
+    "build.sc": (
+        'def ivyDeps = Agg(ivy"org.apache.kafka:kafka-clients:0.10.2.0", ivy"com.github.fd4s::fs2-kafka:3.0.0")',
+        [
+            (1, "kafka-clients 0.10.2.0", ""),
+            (1, "fs2-kafka 3.0.0", "brings kafka-clients, whose version is not written here"),
+        ],
+    ),
+    "project.clj": (
+        '(defproject x "1" :dependencies [[org.apache.kafka/kafka-clients "0.10.2.1"]]) ; [org.apache.kafka/kafka-clients "1"]',
+        [(1, "kafka-clients 0.10.2.1", "")],
+    ),
+    "deps.edn": (
+        '{:deps {org.apache.kafka/kafka-clients {:mvn/version "2.0.0"}}}',
+        [(1, "kafka-clients 2.0.0", "")],
+    ),
+    "ivy.xml": (
+        '<ivy-module version="2.0"><dependencies><dependency org="org.apache.kafka" name="kafka-clients" rev="latest.release"/></dependencies></ivy-module>',
+        [(1, "kafka-clients", "version not locked (latest.release)")],
+    ),
+    "paket.lock": (
+        "NUGET\n  remote: https://x\n    Confluent.Kafka (1.5.3)\n      librdkafka.redist (>= 1.5.3)\n",
+        [(3, "librdkafka 1.5.3 in confluent-kafka-dotnet 1.5.3", "")],
+    ),
+    "paket.dependencies": (
+        "source https://x\nnuget Confluent.Kafka 0.11.6\n",
+        [(2, "librdkafka 0.11.6 in confluent-kafka-dotnet 0.11.6", "")],
+    ),
+    "Package.resolved": (
+        '{"pins": [{"location": "https://github.com/swift-server/swift-kafka-client.git", "state": {"revision": "x"}}]}',
+        [
+            (
+                1,
+                "github.com/swift-server/swift-kafka-client",
+                "brings librdkafka, whose version is not written here (builds librdkafka from a submodule)",
+            )
+        ],
+    ),
+    "cabal.project.freeze": (
+        "constraints: any.hw-kafka-client ==4.0.3,\n             any.milena ==0.5.4.0\n",
+        [
+            (
+                1,
+                "hw-kafka-client 4.0.3",
+                "brings librdkafka, whose version is not written here (links the librdkafka of the system)",
+            ),
+            (2, "milena 0.5.4.0", "nothing is known about what it sends"),
+        ],
+    ),
+    "cpanfile.snapshot": (
+        "DISTRIBUTIONS\n  Kafka-1.08\n    pathname: S/SG/Kafka-1.08.tar.gz\n",
+        [(2, "Kafka 1.08", "nothing is known about what it sends")],
+    ),
+    "app.gemspec": (
+        'spec.add_runtime_dependency "ruby-kafka", "~> 0.7"\n',
+        [(1, "ruby-kafka", "version not locked (~> 0.7)")],
+    ),
+    "CMakeLists.txt": (
+        """FetchContent_Declare(librdkafka
+  GIT_REPOSITORY https://github.com/confluentinc/librdkafka.git
+  GIT_TAG v1.4.2)
+""",
+        [(2, "librdkafka 1.4.2", "")],
+    ),
+    "build-deps.sh": (
+        'VERSION="v1.5.0"\ncurl -L https://github.com/edenhill/librdkafka/archive/${VERSION}.tar.gz | tar xz\n',
+        [(1, "librdkafka 1.5.0", "")],
+    ),
+    ".gitmodules": (
+        "[submodule]\n\turl = https://github.com/confluentinc/librdkafka.git\n",
+        [(2, "librdkafka", "a submodule of git: its commit is not in a file")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LESS_COMMON)
+def test_a_less_common_format(name):
+    text, expected = LESS_COMMON[name]
+    assert clients(name, text) == expected
+
+
+def test_files_of_requirements_under_any_name_count_where_they_are_included():
+    others = {
+        "base.txt": "kafka-python==2.0.1\n-r deps/more.txt\n",
+        "deps/more.txt": "pykafka==2.8.0\n-r ../base.txt\n",
+    }
+    assert clients("requirements.txt", "-r base.txt\naiokafka==0.7.0\n", others) == [
+        (2, "aiokafka 0.7.0", ""),
+        (1, "kafka-python 2.0.1", ""),
+        (1, "pykafka 2.8.0", ""),
+    ]
+
+
+def test_a_fork_of_librdkafka_is_not_the_release_that_its_tag_names():
+    text = "RUN git clone -b v1.6.1 https://github.com/ClickHouse/librdkafka && pecl install rdkafka-4.0.3"
+    assert clients("Dockerfile", text) == [
+        (1, "librdkafka", "from github.com/clickhouse/librdkafka, a repository of its own"),
+        (
+            1,
+            "rdkafka 4.0.3",
+            "brings librdkafka, whose version is not written here (PHP's extension uses the librdkafka of the system)",
+        ),
+    ]
+
+
+def test_versions_of_a_gradle_script_that_stand_on_the_same_line_or_in_kotlin():
+    groovy = "ext { kafkaVersion = '0.10.2.1' }\ncompile group: 'org.apache.kafka', name: 'kafka-clients', version: kafkaVersion\n"
+    assert clients("build.gradle", groovy) == [(1, "kafka-clients 0.10.2.1", "")]
+    kotlin = 'val kafka by extra("1.0.0")\nimplementation("org.apache.kafka", "kafka-clients", "0.10.0.0")\n'
+    kotlin += 'api("org.apache.kafka:kafka-streams:${property("kafka")}")\n'
+    assert clients("build.gradle.kts", kotlin) == [
+        (2, "kafka-clients 0.10.0.0", ""),
+        (1, "kafka-clients 1.0.0", ""),
+    ]
+
+
+def test_a_profile_of_maven_with_another_version_is_another_client():
+    def dependency(version: str) -> str:
+        return f"<dependencies><dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId><version>{version}</version></dependency></dependencies>"
+
+    pom = f"<project>{dependency('3.6.0')}<profiles><profile>{dependency('0.9.0.1')}</profile><profile>{dependency('3.6.0')}</profile></profiles></project>"
+    assert [client for _, client, _ in clients("pom.xml", pom)] == [
+        "kafka-clients 3.6.0",
+        "kafka-clients 0.9.0.1",
+    ]

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 from client_telemetry.artefacts.known_packages import normal_name
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.readers import librdkafka_sources
 from client_telemetry.artefacts.readers.lines import numbered
 
 _COMMANDS = (
     ("pypi", re.compile(r"\b(?:pip[\d.]*|uv pip)\s+(?:[-\w=]+\s+)*install\s")),
     ("npm", re.compile(r"\b(?:npm\s+(?:install|i|add)|yarn\s+(?:global\s+)?add|pnpm\s+(?:add|install))\s")),
     ("gem", re.compile(r"\bgem\s+install\s")),
+    ("pecl", re.compile(r"\b(?:pecl\s+install|install-php-extensions)\s")),
     ("deb", re.compile(r"\bapt(?:-get)?\s+(?:[-\w=]+\s+)*install\s")),
     ("apk", re.compile(r"\bapk\s+(?:[-\w=]+\s+)*add\s")),
     ("rpm", re.compile(r"\b(?:yum|dnf|microdnf|zypper)\s+(?:[-\w=]+\s+)*install\s")),
@@ -19,6 +21,7 @@ _WORDS = {
     "pypi": re.compile(r"([A-Za-z][\w.-]*)(?:\[[\w,.-]*\])?(?:==([\w.+!-]+))?(?:[<>~!=].*)?"),
     "npm": re.compile(r"(@[\w.-]+/[\w.-]+|[\w.-]+)(?:@(\d+\.\d+\.\d+[\w.+-]*))?(?:@.*)?"),
     "gem": re.compile(r"([\w.-]+)(?::(\d[\w.]*))?"),
+    "pecl": re.compile(r"([\w]+)(?:-(\d[\w.]*))?"),
     "deb": re.compile(r"([a-z0-9][a-z0-9+.-]*)(?::\w+)?(?:=([^\s*]+))?(?:=.*)?"),
     "apk": re.compile(r"([a-z0-9][a-z0-9+._-]*)(?:=([^\s*]+))?(?:[=<>~].*)?"),
     "rpm": re.compile(r"(librdkafka\d?(?:-devel)?)(?:-(\d[\w.~-]*))?"),
@@ -28,6 +31,7 @@ _VARIABLE = re.compile(r"[$]")
 
 def read(text: str) -> Iterator[Package]:
     """Packages by name; one whose version is a variable of the build is not locked."""
+    yield from librdkafka_sources.read(text)
     for number, command in _commands(text):
         for kind, pattern in _COMMANDS:
             if match := pattern.search(command):

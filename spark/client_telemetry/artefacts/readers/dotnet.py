@@ -1,5 +1,5 @@
-"""NuGet: packages.lock.json, project files (*.csproj and its kind), Directory.Packages.props, packages.config, and
-`project.assets.json` or `*.deps.json` of a build.
+"""NuGet: packages.lock.json, project files (*.csproj and its kind), Directory.Packages.props, packages.config,
+`project.assets.json` or `*.deps.json` of a build, and Paket's files.
 """
 
 import re
@@ -8,8 +8,11 @@ from dataclasses import replace
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
+from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import Element, parse
 
+_PAKET_LOCKED = re.compile(r"^    ([\w.-]+) \((\d[\w.-]*)\)")
+_PAKET = re.compile(r"^\s*nuget\s+([\w.-]+)(?:\s+(.+?))?\s*$", re.IGNORECASE)
 _EXACT = re.compile(r"\[?(\d+(?:\.\d+){1,3}(?:-[\w.-]+)?)\]?")
 
 
@@ -71,3 +74,19 @@ def read_packages_config(text: str) -> Iterator[Package]:
         yield Package(
             "nuget", name.lower(), version, element.line, "" if version else NOT_LOCKED, editable=True
         )
+
+
+def read_paket_lock(text: str) -> Iterator[Package]:
+    """paket.lock: what is installed is indented by four spaces, what it needs by six."""
+    for number, line in numbered(text):
+        if match := _PAKET_LOCKED.match(line):
+            yield Package("nuget", match[1].lower(), match[2], number)
+
+
+def read_paket(text: str) -> Iterator[Package]:
+    """paket.dependencies: `nuget NAME 1.2.3` (also `= 1.2.3`, `== 1.2.3`) is one version, anything else is not."""
+    for number, line in numbered(text):
+        if match := _PAKET.match(line):
+            exact = re.fullmatch(r"(?:==?\s*)?(\d+(?:\.\d+){1,3}(?:-[\w.-]+)?)", match[2] or "")
+            version, why = (exact[1], "") if exact else (None, f"{NOT_LOCKED} ({match[2] or 'no version'})")
+            yield Package("nuget", match[1].lower(), version, number, why, editable=True, declared_only=True)

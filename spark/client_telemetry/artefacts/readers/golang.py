@@ -1,11 +1,13 @@
-"""Go modules: go.mod, and go.sum where it stands alone."""
+"""Go modules: go.mod, go.sum and vendor/modules.txt where they stand alone; the lock files of dep, glide and godep before them."""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from client_telemetry.artefacts import known_packages
 from client_telemetry.artefacts.known_packages import normal_name
 from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.readers.json_text import Lines, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
 _REQUIRE = re.compile(r"^\s*(?:require\s+)?\"?([\w.~/-]+\.[\w.~/-]+/[\w.~/-]+)\"?\s+(v[^\s/]+)\s*(//.*)?$")
@@ -14,6 +16,10 @@ _REPLACE = re.compile(
 )
 _PSEUDO = re.compile(r"v\d+\.\d+\.\d+-(?:0\.|[\w.]+\.0\.)?\d{14}-[0-9a-f]{12}(?:\+incompatible)?")
 _BLOCK = re.compile(r"^\s*(require|replace|exclude|retract|tool|godebug|ignore)\s*\(\s*(?://.*)?$")
+_VENDORED = re.compile(r"^# ([\w.~/-]+\.[\w.~/-]+/[\w.~/-]+) (v\S+)$")
+_DEP = re.compile(r'^\s*(name|version|revision) = "([^"]+)"')
+_GLIDE = re.compile(r"^(?:- name|  version): [\"']?([^\s\"']+)[\"']?$")
+_DESCRIBED = re.compile(r"(v\d+\.\d+\.\d+)(?:-\d+-g[0-9a-f]+)?")
 COMMIT = "a commit, not a release"
 
 
@@ -42,8 +48,8 @@ def read_mod(text: str) -> Iterator[Package]:
 def _replaced(module: str, other: str, version: str | None, line: int) -> Package:
     if version is None:
         return Package("golang", normal_name("golang", module), None, line, f"replaced by the folder {other}")
-    if normal_name("golang", other) == normal_name("golang", module):
-        return _package(module, version, line)
+    if known_packages.find("golang", other):
+        return _package(other, version, line)
     # A fork keeps the numbers of the release that it was made from, if it has releases at all.
     why = f"replaced by {other} {version}, another module"
     return Package("golang", normal_name("golang", module), None, line, why)
@@ -71,3 +77,58 @@ def read_sum(text: str) -> Iterator[Package]:
         else:
             why = f"go.sum has {', '.join(lines)}, and no go.mod says which is used"
             yield Package("golang", normal_name("golang", module), None, next(iter(lines.values())), why)
+
+
+def read_vendored(text: str) -> Iterator[Package]:
+    """vendor/modules.txt: `# module version` of each module whose code is in the folder."""
+    for number, line in numbered(text):
+        if match := _VENDORED.match(line):
+            yield _package(match[1], match[2], number)
+
+
+def read_dep(text: str) -> Iterator[Package]:
+    """Gopkg.lock of dep: `[[projects]]` with a version, or a revision alone."""
+    entry: dict[str, tuple[str, int]] = {}
+    for number, line in [*numbered(text), (0, "[[projects]]")]:
+        if line.strip() == "[[projects]]":
+            yield from _of_project(entry)
+            entry = {}
+        elif match := _DEP.match(line):
+            entry[match[1]] = match[2], number
+
+
+def _of_project(entry: dict[str, tuple[str, int]]) -> Iterator[Package]:
+    if "name" in entry:
+        version, line = entry.get("version") or entry.get("revision") or ("", entry["name"][1])
+        yield _tagged(entry["name"][0], version, line)
+
+
+def _tagged(module: str, version: str, line: int) -> Package:
+    """`version`: a tag, or a commit."""
+    if re.match(r"v?\d+\.\d+", version):
+        return _package(module, f"v{version.removeprefix('v')}", line)
+    return Package(
+        "golang", normal_name("golang", module), None, line, f"{version or 'no version'} is {COMMIT}"
+    )
+
+
+def read_glide(text: str) -> Iterator[Package]:
+    """glide.lock: a name and, on the next line, a tag or a commit."""
+    name = ""
+    for number, line in numbered(text):
+        match = _GLIDE.match(line)
+        if match and line.startswith("- name"):
+            name = match[1]
+        elif match and name:
+            yield _tagged(name, match[1], number)
+            name = ""
+
+
+def read_godeps(text: str) -> Iterator[Package]:
+    """Godeps.json: `Comment` is what `git describe` says: a tag, or one with the number of commits after it."""
+    lines = Lines(text)
+    for entry in objects(parse_object(text).get("Deps")):
+        name, comment = text_of(entry.get("ImportPath")), text_of(entry.get("Comment")) or ""
+        if name:
+            version = comment if _DESCRIBED.fullmatch(comment) and "-g" not in comment else ""
+            yield _tagged(name, version or str(entry.get("Rev", "")), lines.of(f'"{name}"') or 1)

@@ -13,16 +13,22 @@ from client_telemetry.artefacts.readers.json_text import Lines, mapping, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
 _LOCKED = re.compile(r"^([\w.-]+):([\w.-]+):(\d[^=\s]*)(?:=.*)?$")
-_COORDINATES = re.compile(r"""["']([\w.-]+\.[\w.-]+):([\w.-]+)(?::([^"':@]+))?(?:[:@][^"']*)?["']""")
+_COORDINATES = re.compile(
+    r"""["']([\w.-]+\.[\w.-]+):([\w.-]+)(?::(\$\{property\("[\w.]+"\)\}|[^"':@]+))?(?:[:@][^"']*)?["']"""
+)
 _GROUP_NAME = re.compile(
-    r"""group\s*[:=]\s*["']([\w.-]+)["']\s*,\s*name\s*[:=]\s*["']([\w.-]+)["'](?:\s*,\s*version\s*[:=]\s*["']?([^"',)\s]+))?"""
+    r"""group\s*[:=]\s*["']([\w.-]+)["']\s*,\s*(?:name|artifact)\s*[:=]\s*["']([\w.-]+)["'](?:\s*,\s*version\s*[:=]\s*(["']?)([^"',)\s]+))?"""
+)
+_POSITIONAL = re.compile(
+    r"""\(\s*["']([\w-]+(?:\.[\w-]+)+)["']\s*,\s*["']([\w.-]+)["']\s*,\s*["']([^"']+)["']"""
 )
 _SET = re.compile(
-    r"""^\s*(?:(?:final\s+)?(?:def|val|var|String|ext\.|extra\[")\s*)?([\w.]+)(?:"\])?\s*(?::\s*String\s*)?=\s*["'](\d[\w.+-]*)["']"""
+    r"""(?:^|[{;])\s*(?:(?:final\s+)?(?:def|val|var|String|ext\.|extra\[")\s*)?([\w.]+)(?:"\])?\s*(?:(?::\s*String\s*)?=|by\s+extra\()\s*["'](\d[\w.+-]*)["']"""
 )
+_MILL = re.compile(r"""\b(?:ivy|mvn)"([\w.-]+):{2,3}([\w.-]+):{1,2}([^"]+)\"""")
 _SBT = re.compile(r""""([\w.-]+\.[\w.-]+)"\s*%{1,3}\s*"([\w.-]+)"\s*%\s*("?[\w.+-]+"?)""")
 _VARIABLE = re.compile(
-    r"""^\$\{?(?:rootProject\.|project\.)?(?:ext\.|libs\.versions\.)?([\w.]+?)(?:\.get\(\))?\}?$"""
+    r"""^\$\{?(?:rootProject\.|project\.)?(?:ext\.|libs\.versions\.)?(?:property\(")?([\w.]+?)(?:"\))?(?:\.get\(\))?\}?$"""
 )
 _EXACT = re.compile(r"\d[\w.-]*")
 _PROPERTY = re.compile(r"^[ \t]*([\w.]+)[ \t]*[=:][ \t]*(\d[\w.+-]*)[ \t]*$", re.MULTILINE)
@@ -81,7 +87,7 @@ def read_script(text: str, read_other: Callable[[str], str | None]) -> Iterator[
     values: dict[str, tuple[str, int | None]] = {}
     lines = list(numbered(text))
     for number, line in lines:
-        if match := _SET.match(line):
+        for match in _SET.finditer(line):
             values.setdefault(match[1].rpartition(".")[2], (match[2], number))
     for name, value in _properties(read_other).items():
         values.setdefault(name, (value, None))
@@ -104,8 +110,12 @@ def _properties(read_other: Callable[[str], str | None]) -> dict[str, str]:
 def _named_in(code: str) -> Iterator[tuple[str, str, str | None]]:
     for match in _COORDINATES.finditer(code):
         yield match[1], match[2], match[3]
+    for pattern in (_POSITIONAL, _MILL):
+        for match in pattern.finditer(code):
+            yield match[1], match[2], match[3]
     for match in _GROUP_NAME.finditer(code):
-        yield match[1], match[2], match[3]
+        version = match[4] if match[3] or not match[4] else f"${match[4]}"
+        yield match[1], match[2], version
     for match in _SBT.finditer(code):
         version = match[3]
         yield match[1], match[2], version.strip('"') if version.startswith('"') else f"${version}"

@@ -5,7 +5,8 @@ A version that only a parent or an imported list (BOM) outside of the tree names
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package
@@ -60,18 +61,19 @@ def read_pom(text: str, read_other: ReadPom) -> Iterator[Package]:
     """The dependencies that a pom.xml declares, those of its profiles and what it manages included."""
     root = parse(text, "project")
     project = _project(root, read_other, {}, own=True)
-    declared: set[str] = set()
+    declared: dict[str, set[str | None]] = defaultdict(set)
     for container in (root, *(profile for profiles in root.all("profiles") for profile in profiles.children)):
         for dependencies in container.all("dependencies"):
             for dependency in dependencies.all("dependency"):
                 package = _package(dependency, project)
-                if dependency.value("type") != "pom" and package.name not in declared:
-                    declared.add(package.name)
+                others = declared[package.name]
+                if dependency.value("type") != "pom" and not others & {package.version, None}:
+                    others.add(package.version)
                     yield package
     yield from _managed(project, declared)
 
 
-def _managed(project: _Project, declared: set[str]) -> Iterator[Package]:
+def _managed(project: _Project, declared: Container[str]) -> Iterator[Package]:
     """kafka-clients where it is managed and not declared: the version of what other dependencies bring. Spring Boot's list
     takes it from the property kafka.version (org.springframework.boot:spring-boot-dependencies).
     """

@@ -1,4 +1,4 @@
-"""Node.js: package-lock.json and npm-shrinkwrap.json, pnpm-lock.yaml, yarn.lock of both kinds, package.json."""
+"""Node.js: package-lock.json and npm-shrinkwrap.json, pnpm-lock.yaml, yarn.lock of both kinds, bun.lock, deno.lock, package.json."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,6 +11,8 @@ from client_telemetry.artefacts.readers.lines import numbered
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 _PNPM_KEY = re.compile(r"^  '?/?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)[@/](\d[\w.+-]*)(?:[(_][^']*)?'?:\s*(?:\{.*)?$")
 _YARN_KEY = re.compile(r"^\"?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@([^\"]*)")
+_BUN = re.compile(r'^\s+"[^"]+":\s*\["(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@(\d[\w.+-]*)"')
+_DENO_KEY = re.compile(r"(@?[^@]+)@([^_]+)")
 _YARN_VERSION = re.compile(r"^  version:? \"?([^\"\s]+)\"?")
 _YARN_RESOLUTION = re.compile(r"^  resolution: \"?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@npm:")
 
@@ -95,3 +97,18 @@ def read_package_json(text: str) -> Iterator[Package]:
             why = "" if exact else f"{NOT_LOCKED} ({wanted or 'no version'})"
             line = lines.of(f'"{name}":', f'"{name}" :')
             yield Package("npm", name, exact, line, why, editable=True, declared_only=True)
+
+
+def read_bun(text: str) -> Iterator[Package]:
+    """bun.lock: JSON with commas too many; an entry of `packages` begins with what is installed."""
+    for number, line in numbered(text):
+        if match := _BUN.match(line):
+            yield Package("npm", match[1], match[2], number)
+
+
+def read_deno(text: str) -> Iterator[Package]:
+    """deno.lock: keys of `npm`, since version 4 of the file at the top and before below `packages`; peers follow a `_`."""
+    content, lines = parse_object(text), Lines(text)
+    for key in (*mapping(content.get("npm")), *mapping(mapping(content.get("packages")).get("npm"))):
+        if match := _DENO_KEY.match(key):
+            yield _locked(match[1], match[2], lines.of(f'"{key}"'))

@@ -1,4 +1,4 @@
-"""Lock files of Rust, Ruby, PHP, Elixir, Erlang and C++, and the manifests beside them."""
+"""Lock files of Rust, Ruby, PHP, Elixir, Erlang, C++, Swift, Haskell and Perl, and the manifests beside them."""
 
 import re
 import tomllib
@@ -10,6 +10,11 @@ from client_telemetry.artefacts.readers.lines import numbered
 
 _GEM_LOCKED = re.compile(r"^    ([\w.-]+) \((\d[\w.]*)(?:-[\w.-]+)?\)$")
 _GEM = re.compile(r"""^\s*gem\s*\(?\s*["']([\w.-]+)["']\s*(?:,\s*["']([^"']+)["'])?""")
+_GEMSPEC = re.compile(
+    r"""\.add_(?:runtime_|development_)?dependency\s*\(?\s*["']([\w.-]+)["']\s*(?:,\s*["']([^"']+)["'])?"""
+)
+_HACKAGE = re.compile(r"(?:any\.|^\s*-\s+)([A-Za-z][\w-]*?)(?:\s*==\s*|-)(\d+(?:\.\d+)+)")
+_CPAN = re.compile(r"^  ([A-Z][\w-]*)-v?(\d[\w.]*)$")
 _MIX_LOCKED = re.compile(r"""^\s*"?([\w]+)"?:\s*\{:hex,\s*:"?(\w+)"?,\s*"([^"]+)\"""")
 _MIX = re.compile(r"""\{:(\w+),\s*"([^"]+)\"""")
 _REBAR_LOCKED = re.compile(r"""\{\s*<<"(\w+)">>\s*,\s*\{pkg,\s*<<"(\w+)">>\s*,\s*<<"([^"]+)">>""")
@@ -64,6 +69,14 @@ def read_gemfile(text: str) -> Iterator[Package]:
             version = exact[1] if exact else None
             why = "" if exact else f"{NOT_LOCKED} ({match[2] or 'no version'})"
             yield Package("gem", match[1], version, number, why, editable=True, declared_only=True)
+
+
+def read_gemspec(text: str) -> Iterator[Package]:
+    """*.gemspec: a program, of which literals are read: ranges nearly always."""
+    for number, line in numbered(text):
+        if match := _GEMSPEC.search(line.partition("#")[0]):
+            why = f"{NOT_LOCKED} ({match[2] or 'no version'})"
+            yield Package("gem", match[1], None, number, why, editable=True, declared_only=True)
 
 
 def read_composer_lock(text: str) -> Iterator[Package]:
@@ -153,3 +166,28 @@ def read_pip_inspect(text: str) -> Iterator[Package]:
     for entry in objects(parse(text)):
         if (name := text_of(entry.get("name"))) and (version := text_of(entry.get("version"))):
             yield Package("pypi", name.lower(), version, lines.of(f'"{name}"'))
+
+
+def read_swift(text: str) -> Iterator[Package]:
+    """Package.resolved: `pins`, in version 1 of the file below `object`; named by where the repository is."""
+    content, lines = parse_object(text), Lines(text)
+    for entry in objects(content.get("pins")) + objects(mapping(content.get("object")).get("pins")):
+        location = text_of(entry.get("location")) or text_of(entry.get("repositoryURL")) or ""
+        name = re.sub(r"^(?:https?://|git@)", "", location).replace(":", "/").removesuffix(".git").lower()
+        version = text_of(mapping(entry.get("state")).get("version"))
+        why = "" if version else "a commit, not a release"
+        yield Package("swift", name, version, lines.of(location), why)
+
+
+def read_hackage(text: str) -> Iterator[Package]:
+    """cabal.project.freeze (`any.NAME ==VERSION`) and `extra-deps` of stack.yaml (`- NAME-VERSION`)."""
+    for number, line in numbered(text):
+        for match in _HACKAGE.finditer(line):
+            yield Package("hackage", match[1], match[2], number)
+
+
+def read_cpan(text: str) -> Iterator[Package]:
+    """cpanfile.snapshot of Carton: distributions, indented by two spaces."""
+    for number, line in numbered(text):
+        if match := _CPAN.match(line):
+            yield Package("cpan", match[1], match[2], number)

@@ -1,10 +1,13 @@
 """Python: requirements files and the output of pip freeze, poetry.lock, uv.lock, pdm.lock, pylock.toml, Pipfile.lock,
-pyproject.toml and conda's environment files.
+and pyproject.toml. Conda's files: conda.py.
 """
 
+import posixpath
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -14,18 +17,50 @@ from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
+REQUIREMENTS = (
+    *(f"*{word}*.{suffix}" for word in ("requirements", "constraints") for suffix in ("txt", "in")),
+    *(f"requirements/*.{suffix}" for suffix in ("txt", "in")),
+    "*freeze*.txt",
+)
+"""Names of files that pip reads, as people give them."""
+_INCLUDED = re.compile(r"^\s*(?:-r|--requirement|-c|--constraint)[\s=]*([^\s#]+)", re.MULTILINE)
+_MOST_INCLUDED = 100
 _TABLE = re.compile(r"^\s*\[\[?([^\]]+)\]\]?")
 _OPTION = re.compile(r"\s+(?:--hash[=\s]|--config-settings?[=\s]|--global-option[=\s]).*")
 _WRITTEN = re.compile(
     r"""["']([A-Za-z][\w.-]*(?:\[[\w, .-]*\])?\s*[=<>~!]=?[^"']*)["']|^\s+([A-Za-z][\w.-]*(?:\[[\w, .-]*\])?\s*[=<>~!]=[^"'#()]*)$"""
 )
-_CONDA = re.compile(
-    r"^\s*-\s+[\"']?(?:[\w.-]+::)?([\w.-]+)\s*(=+|[<>!~]=?)?\s*([\w.*+!-]*)[^\"'#]*[\"']?\s*(?:#.*)?$"
-)
 
 
-def read_requirements(text: str) -> Iterator[Package]:
-    """One requirement a line, as pip reads it. Other requirements files that it includes are read by themselves."""
+ReadOther = Callable[[str], str | None]
+"""The text of another file by its path relative to the one that is read; None if it is not in the tree."""
+
+
+def read_requirements(text: str, read_other: ReadOther) -> Iterator[Package]:
+    """One requirement a line, as pip reads it. Files that it includes and that have a name of their own kind are read by
+    themselves, others as a part of this one.
+    """
+    yield from _requirements(text)
+    waiting_for = {match[1]: number for number, line in numbered(text) if (match := _INCLUDED.match(line))}
+    seen: set[str] = set()
+    while waiting_for and len(seen) < _MOST_INCLUDED:
+        path, line = waiting_for.popitem()
+        included = None if path in seen or is_requirements(path) else read_other(path)
+        seen.add(path)
+        if included is None:
+            continue
+        for package in _requirements(included):
+            yield replace(package, line=line, inside=path, editable=False)
+        for further in _INCLUDED.findall(included):
+            waiting_for.setdefault(posixpath.normpath(posixpath.join(posixpath.dirname(path), further)), line)
+
+
+def is_requirements(path: str) -> bool:
+    """Whether a file is one of requirements by its name: those are read wherever they are."""
+    return any(fnmatchcase(f"/{path}", f"*/{pattern}") for pattern in REQUIREMENTS)
+
+
+def _requirements(text: str) -> Iterator[Package]:
     waiting, begun = "", 0
     for number, line in numbered(text):
         line = re.sub(r"(^|\s)#.*$", "", line)
@@ -34,11 +69,11 @@ def read_requirements(text: str) -> Iterator[Package]:
             waiting += line.rstrip()[:-1] + " "
             continue
         wanted, line_number, waiting, begun = waiting + line, begun, "", 0
-        if package := _requirement(_OPTION.sub("", wanted).strip(), line_number):
+        if package := requirement(_OPTION.sub("", wanted).strip(), line_number):
             yield package
 
 
-def _requirement(text: str, line: int | None) -> Package | None:
+def requirement(text: str, line: int | None) -> Package | None:
     if not text or text.startswith("-"):
         return None
     try:
@@ -94,7 +129,7 @@ def read_pyproject(text: str) -> Iterator[Package]:
         for entries in mapping(group).values():
             wanted += _list(entries)
     for entry in wanted:
-        if isinstance(entry, str) and (package := _requirement(entry, lines.of(entry))):
+        if isinstance(entry, str) and (package := requirement(entry, lines.of(entry))):
             yield _declared(package)
     poetry = mapping(mapping(content.get("tool")).get("poetry"))
     groups = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
@@ -142,29 +177,5 @@ def read_setup(text: str) -> Iterator[Package]:
     """
     for number, line in numbered(re.sub(r"(?m)^\s*#.*$", "", text)):
         for match in _WRITTEN.finditer(line):
-            if package := _requirement((match[1] or match[2]).strip(), number):
+            if package := requirement((match[1] or match[2]).strip(), number):
                 yield _declared(package)
-
-
-def read_conda(text: str) -> Iterator[Package]:
-    """environment.yml: conda's packages, and those of pip below `- pip:`."""
-    in_pip = None
-    for number, line in numbered(text):
-        indent = len(line) - len(line.lstrip())
-        if re.match(r"^\s*-\s+pip:\s*$", line):
-            in_pip = indent
-            continue
-        if in_pip is not None and line.strip() and indent <= in_pip:
-            in_pip = None
-        if in_pip is not None:
-            entry = line.strip().removeprefix("-").strip().strip("\"'")
-            if package := _requirement(entry, number):
-                yield package
-        elif match := _CONDA.match(line):
-            exact = (
-                match[3] if (match[2] or "").startswith("=") and match[3] and "*" not in match[3] else None
-            )
-            if match[2] == "=" and exact and exact.count(".") < 2:
-                exact = None  # conda's 2.0 is any 2.0.x
-            why = "" if exact else f"{NOT_LOCKED} ({(match[2] or '') + match[3] or 'no version'})"
-            yield Package("conda", match[1].lower(), exact, number, why, editable=True)
