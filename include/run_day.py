@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from include.campaigns import DAYS_PUBLISHED
+
 OPTIONAL_DAY = {"type": ["null", "string"], "format": "date"}
 """JSON schema of a Param that is a UTC day or empty."""
 
@@ -34,8 +36,13 @@ KNOWLEDGE = ["knowledge", "knowledge_package"]
 """Locations of what verdicts follow from: a folder of one's own rows, and a data package."""
 RULES = ["owners", *KNOWLEDGE]
 """Locations that the stage profile is told."""
-PAGE = {"job": "publish_fleet", "locations": ["publish", "hosts", "knowledge_package"], "page": "runs"}
-"""The job of the fleet page."""
+PAGE = {
+    "job": "publish_fleet",
+    "locations": ["publish", "hosts", "knowledge_package"],
+    "page": "runs",
+    "outlets": [DAYS_PUBLISHED],
+}
+"""The job of the fleet page, the last one that readers of a day wait for."""
 MECHANISMS = (
     "SASL mechanisms that listeners offer, such as CLIENTS=SCRAM-SHA-512,PLAIN (empty: what brokers report)"
 )
@@ -45,6 +52,13 @@ REVIEW = {
     "page": "runs",
 }
 """What the stage review is told in every DAG."""
+
+
+_OF_A_CAMPAIGN = {"starts_spark": True, "map_index_template": "{{ task.cluster }}"}
+ASKED = {"locations": ["scram_users", *KNOWLEDGE, "hosts"], **_OF_A_CAMPAIGN}
+ANSWERED = {"locations": ["publish", "owners", "hosts"], **_OF_A_CAMPAIGN}
+STANDING = {"locations": ["publish"], **_OF_A_CAMPAIGN}
+"""What impact, publish and upgrade_campaign are told in a campaign's run."""
 
 
 class _Run(Protocol):

@@ -16,10 +16,11 @@ from urllib.parse import quote, urlencode
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk import BaseHook, BaseOperatorLink, Context, ObjectStoragePath
+from airflow.sdk import AssetAlias, BaseHook, BaseOperatorLink, Context, ObjectStoragePath
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowTaskTimeout
 
 from include import credentials
+from include.campaigns import asset_of
 from include.clusters import CHECKOUT, read_clusters
 from include.run_priority import TodayFirst
 
@@ -243,8 +244,17 @@ class SparkStage(SparkSubmitOperator):
             self.log.info("%s: %s", name, report["message"])
             for warning in report.get("warnings", ()):
                 self.log.warning("%s: %s", name, warning)
+            self._announce(context, name)
             return report
         raise self._failure(name, report, broke, process.returncode if process else None)
+
+    def _announce(self, context: Context, cluster: str) -> None:
+        """An event of the cluster's asset, if the stage publishes days and there were any."""
+        days = self.arguments.get("days")
+        for outlet in self.outlets if days else ():
+            if isinstance(outlet, AssetAlias):
+                told = {"cluster": cluster, "days": list(days)}
+                context["outlet_events"][outlet].add(asset_of(cluster), extra=told)
 
     def _get_hook(self) -> SparkSubmitHook:
         if os.environ.get(REMOTE_VARIABLE):

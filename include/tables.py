@@ -25,4 +25,5 @@ RETENTION_TABLES: tuple[str, ...] = (
     "upgrade_outcomes",
     "metric_changes",
     "rule_records",
+    "campaign_states",
 )

@@ -172,6 +172,8 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ),
     ("docs/subscriptions.md", "include/airflow.sh airflow dags test telemetry_subscription_check"): Run(before=DATABASE),
     ("docs/subscriptions.md", "client-telemetry subscription-check"): COMMANDS,
+    ("docs/campaigns.md", "from airflow.sdk"): RunBy("dags/test_upgrade_campaign.py"),
+    ("docs/campaigns.md", "SELECT application"): RunBy("jobs/test_upgrade_campaign.py"),
     ("docs/join.md", "client-telemetry join"): RunBy("client_telemetry/cli/test_join.py"),
     ("docs/join.md", "fixed in the repository"): RunBy("client_telemetry/cli/test_join.py"),
     ("docs/join.md", "    artefacts:"): RunBy("include/test_clusters.py"),

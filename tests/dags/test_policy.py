@@ -21,6 +21,7 @@ def test_the_inventory_of_dags(dags):
         "client_telemetry_daily",
         "lake_maintenance",
         "telemetry_subscription_check",
+        "upgrade_campaign",
     ]
 
 

@@ -25,5 +25,8 @@ STATES: Final = {
 }
 """Most urgent first."""
 
+WITHDRAWN: Final = "withdrawn"
+"""No state of an application: a recorded change that a later run does not confirm."""
+
 LEFT: Final = (REGRESSED, NEW, OPEN, ACKNOWLEDGED, PROMISED, QUIET)
 """States in which something is left to do."""

@@ -49,6 +49,7 @@ RETENTION_DAYS: Mapping[str, int | None] = {
     "upgrade_outcomes": None,
     "metric_changes": None,
     "rule_records": None,
+    "campaign_states": None,
 }
 """Table -> days; None = forever. Counted from the day of the run, by `dt`."""
 

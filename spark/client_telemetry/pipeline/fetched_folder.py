@@ -28,16 +28,20 @@ class LeftOut:
     reason: str
 
 
+class NoFolder(BadArguments):
+    """There is nothing at a location."""
+
+
 @contextmanager
 def fetched(
     location: str, contents: str, is_wanted: Callable[[str], bool], largest: int
 ) -> Iterator[tuple[Path, list[LeftOut]]]:
     """The folder, and what of it could not be had. `contents` says in messages what is there; of an object store, the objects are
-    copied whose name is wanted, up to `largest` bytes each. Raises BadArguments.
+    copied whose name is wanted, up to `largest` bytes each. Raises BadArguments, or NoFolder.
     """
     files, root = file_system(absolute_url(location))
     if files.get_file_info(root).type != fs.FileType.Directory:
-        raise BadArguments(f"there is no folder of {contents} at {location}")
+        raise NoFolder(f"there is no folder of {contents} at {location}")
     if isinstance(files, fs.LocalFileSystem):
         yield Path(root), []
         return

@@ -17,8 +17,9 @@ _LATEST = "latest.json"
 _LAST = ("index.html", _LATEST)
 """Files that lead to the others are uploaded last."""
 _PIECE = 8 * 2**20
-LINKED = ("summary.json", "review.md")
-"""What a report takes from the review of its upgrade: which reviews exist, and messages to owners."""
+LINKED = ("summary.json", "review.md", "campaign.json")
+"""What a report takes from the review of its upgrade (which reviews exist, and messages to owners), and a campaign's page from
+the one before."""
 
 
 @dataclass(frozen=True)

@@ -673,6 +673,32 @@ class ArtefactRow(TypedDict):
     seen_on: list[str] | None
 
 
+class CampaignStateRow(TypedDict):
+    """One row per change of an application's state in a planned upgrade."""
+
+    cluster_id: str
+    campaign: str
+    cluster: str
+    principal: str
+    application: str
+    day: date
+    revision: int
+    recorded_on: date
+    state: str
+    before: str | None
+    why: str
+    by: str | None
+    until: date | None
+    owner: str | None
+    owner_contact: str | None
+    verdict: str
+    fix: str | None
+    rules: list[str]
+    report_id: str
+    affected_since: date
+    formerly: list[str]
+
+
 class QualityResultRow(TypedDict):
     """One row per gate, table and expectation."""
 

@@ -62,10 +62,13 @@ SUBSCRIPTION_QUESTION: Final = (StageEntry("subscription_check", ()),)
 INVENTORY: Final = (StageEntry("artefact_inventory", ("artefacts",)),)
 """One run: what is written about the clients of a cluster, on one day."""
 
+CAMPAIGN: Final = (StageEntry("upgrade_campaign", ("campaign_states",)),)
+"""One run: one planned upgrade, on one of its clusters."""
+
 UPKEEP: Final = StageEntry("lake_maintenance", ())
 """One run: the whole lake. It writes no table of its own but rewrites all of them."""
 
-STAGES: Final = DAILY + UPGRADE_QUESTION + UPGRADE_REVIEW + SUBSCRIPTION_QUESTION + INVENTORY
+STAGES: Final = DAILY + UPGRADE_QUESTION + UPGRADE_REVIEW + SUBSCRIPTION_QUESTION + INVENTORY + CAMPAIGN
 
 WRITTEN_BY_EVERY_STAGE: Final = ("quality_results", "publications")
 """Quality results and publications: written by the harness, not by a stage."""

@@ -1,0 +1,86 @@
+"""How the states of applications in planned upgrades changed, and why."""
+
+from typing import TYPE_CHECKING
+
+from client_telemetry.tables.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.table import CLUSTER_ID, DATE, INT, STRING, STRINGS, Column, Table
+
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import CampaignStateRow
+
+CAMPAIGN_STATES: "Table[CampaignStateRow]" = Table(
+    name="campaign_states",
+    comment="One row per change of an application's state in a planned upgrade. Rows are added and never changed: what a later run "
+    "computes otherwise is a further revision.",
+    columns=(
+        CLUSTER_ID,
+        Column("campaign", STRING, "Name of the planned upgrade in the campaigns file", nullable=False),
+        Column("cluster", STRING, "Name of the cluster in the clusters file", nullable=False),
+        Column("principal", STRING, "Of the application; empty = not known", nullable=False),
+        Column("application", STRING, "As in the reports", nullable=False),
+        Column("day", DATE, "UTC day since which the state holds", nullable=False),
+        Column("revision", INT, "From 1; the newest of an application and day counts", nullable=False),
+        Column(
+            "recorded_on",
+            DATE,
+            "UTC day up to which the run that added the row computed states",
+            nullable=False,
+        ),
+        Column(
+            "state",
+            STRING,
+            "open, new, acknowledged, promised, waived, quiet, fixed, regressed or renamed (docs/campaigns.md); withdrawn: a later "
+            "run did not confirm the change",
+            nullable=False,
+        ),
+        Column("before", STRING, "State until then; null = none"),
+        Column("why", STRING, "Evidence, or what somebody said", nullable=False),
+        Column("by", STRING, "Who said so; null = the reports prove it"),
+        Column("until", DATE, "Last day of a promise or waiver; null = it is none"),
+        Column("owner", STRING, "As in the report; null = none"),
+        Column("owner_contact", STRING, "Likewise"),
+        Column("verdict", STRING, "Of its worst affected client", nullable=False),
+        Column("fix", STRING, "Of its worst affected client; null = none is known"),
+        Column("rules", STRINGS, "Rules by which its clients are affected, sorted", nullable=False),
+        Column("report_id", STRING, "Report that the state is from", nullable=False),
+        Column("affected_since", DATE, "UTC day since which it is affected", nullable=False),
+        Column("formerly", STRINGS, "Names under which its history began", nullable=False),
+    ),
+    key=("cluster_id", "campaign", "principal", "application", "day", "revision"),
+    partition=("cluster_id", "campaign"),
+)
+
+_STATES = "'open', 'new', 'acknowledged', 'promised', 'waived', 'quiet', 'fixed', 'regressed', 'renamed', 'withdrawn'"
+
+SUITE = Suite(
+    CAMPAIGN_STATES,
+    (
+        RowRule("state_is_known", f"state in ({_STATES})", "critical", "the state is one of the vocabulary"),
+        RowRule("revisions_are_counted", "revision >= 1", "critical", "revisions count from 1"),
+        RowRule(
+            "statements_have_authors",
+            "state not in ('acknowledged', 'promised', 'waived') or by is not null",
+            "critical",
+            "what somebody said has somebody who said it",
+        ),
+        RowRule(
+            "promises_and_waivers_end",
+            "state not in ('promised', 'waived') or until >= day",
+            "critical",
+            "a promise or waiver has a last day, not before the change",
+        ),
+        RowRule(
+            "states_are_not_of_the_future",
+            "day <= recorded_on",
+            "critical",
+            "a run records no state after the day that it computes",
+        ),
+        SliceRule(
+            "nothing_recorded_is_lost",
+            "count(*) - {recorded}",
+            "critical",
+            "all rows that were there before are there",
+            minimum=0,
+        ),
+    ),
+)
