@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import CLUSTER_ID, DATE, INT, STRING, STRINGS, Column, Table
 
 if TYPE_CHECKING:
@@ -52,35 +52,35 @@ CAMPAIGN_STATES: "Table[CampaignStateRow]" = Table(
 
 _STATES = "'open', 'new', 'acknowledged', 'promised', 'waived', 'quiet', 'fixed', 'regressed', 'renamed', 'withdrawn'"
 
-SUITE = Suite(
-    CAMPAIGN_STATES,
-    (
-        RowRule("state_is_known", f"state in ({_STATES})", "critical", "the state is one of the vocabulary"),
-        RowRule("revisions_are_counted", "revision >= 1", "critical", "revisions count from 1"),
-        RowRule(
-            "statements_have_authors",
-            "state not in ('acknowledged', 'promised', 'waived') or by is not null",
-            "critical",
-            "what somebody said has somebody who said it",
+
+def _expectations() -> Expectations:
+    from client_telemetry.tables.expectations import ExpectAggregateToBeBetween, ExpectRowsToSatisfy
+
+    return {
+        "state_is_known": ExpectRowsToSatisfy(
+            condition=f"state in ({_STATES})", description="the state is one of the vocabulary"
         ),
-        RowRule(
-            "promises_and_waivers_end",
-            "state not in ('promised', 'waived') or until >= day",
-            "critical",
-            "a promise or waiver has a last day, not before the change",
+        "revisions_are_counted": ExpectRowsToSatisfy(
+            condition="revision >= 1", description="revisions count from 1"
         ),
-        RowRule(
-            "states_are_not_of_the_future",
-            "day <= recorded_on",
-            "critical",
-            "a run records no state after the day that it computes",
+        "statements_have_authors": ExpectRowsToSatisfy(
+            condition="state not in ('acknowledged', 'promised', 'waived') or by is not null",
+            description="what somebody said has somebody who said it",
         ),
-        SliceRule(
-            "nothing_recorded_is_lost",
-            "count(*) - {recorded}",
-            "critical",
-            "all rows that were there before are there",
-            minimum=0,
+        "promises_and_waivers_end": ExpectRowsToSatisfy(
+            condition="state not in ('promised', 'waived') or until >= day",
+            description="a promise or waiver has a last day, not before the change",
         ),
-    ),
-)
+        "states_are_not_of_the_future": ExpectRowsToSatisfy(
+            condition="day <= recorded_on",
+            description="a run records no state after the day that it computes",
+        ),
+        "nothing_recorded_is_lost": ExpectAggregateToBeBetween(
+            aggregate="count(*) - {recorded}",
+            min_value=0,
+            description="all rows that were there before are there",
+        ),
+    }
+
+
+SUITE = Suite(CAMPAIGN_STATES, _expectations)
