@@ -9,7 +9,7 @@ from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import parse
 
 _COORDINATES = re.compile(r"([\w.-]+):([\w.-]+)(?::(?:jar|aar|bundle)(?::[\w.-]+)?)?(?::(\d[\w.+-]*))?")
-_LEIN = re.compile(r'\[([\w.-]+(?:/[\w.-]+)?)\s+"([^"]+)"')
+_LEIN = re.compile(r'(?<!#_)\[([\w.-]+(?:/[\w.-]+)?)\s+"([^"]+)"')
 _DEPS = re.compile(r'([\w.-]+/[\w.-]+)\s+\{[^{}]*:mvn/version\s+"([^"]+)"')
 _EXACT = re.compile(r"\d[\w.-]*")
 
