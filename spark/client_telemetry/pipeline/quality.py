@@ -39,6 +39,7 @@ MOST_ROWS = 250_000
 that to run it; more are not to be in memory at once.
 """
 Facts = Mapping[str, float]
+_IMPORTING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,21 @@ def import_in_background() -> None:
     threading.Thread(target=_context, daemon=True).start()
 
 
+def _import() -> None:
+    """Great Expectations, by one thread: its modules import each other in a circle, and a thread that enters the circle at
+    another place than the one that is importing finds modules without their names.
+    """
+    with _IMPORTING:
+        import great_expectations  # noqa: F401
+
+        import client_telemetry.tables.expectations  # noqa: F401
+
+
 @cache
 def _context() -> "AbstractDataContext":
     """Creating a context takes longer than validating a suite."""
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
+    _import()
     import great_expectations
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
@@ -85,6 +97,7 @@ def validate(slice_: DataFrame, suite: Suite, facts: Facts) -> list[Result]:
     """Validate rows in one Spark query, whatever the number of expectations; each that fails on rows takes another, for
     examples. Raises GateFailed if an expectation cannot be evaluated.
     """
+    _import()
     from great_expectations import ExpectationSuite
 
     def examples(columns: Sequence[str], condition: str) -> pa.Table:
@@ -114,6 +127,7 @@ def validate_rows(rows: pa.Table, suite: Suite, facts: Facts) -> list[Result]:
 def _validate_in_memory(
     read: Callable[[Sequence[str]], Iterable[pa.Table]], suite: Suite, facts: Facts
 ) -> list[Result]:
+    _import()
     import duckdb
 
     from client_telemetry.tables.expectations import sql_of
