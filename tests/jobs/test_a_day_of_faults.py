@@ -1,7 +1,9 @@
-"""A made-up day of two brokers, in a lake that 0.1.0 began, with a fault in every other hour, read by stages of which two are killed:
-nothing is lost, nothing is silent, and no stage takes long. docs/reliability.md lists each fault's own tests."""
+"""A made-up day of two brokers, in a lake that 0.1.0 began, with a fault in every other hour, read by stages of which two are killed
+and one finds the disk full: nothing is lost, nothing is silent, and no stage takes long. docs/reliability.md lists each fault's own
+tests."""
 
 import datetime as dt
+import os
 import shutil
 import signal
 import subprocess
@@ -9,6 +11,7 @@ import sys
 import tarfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +31,8 @@ MIDNIGHT = dt.datetime.combine(DAY, dt.time(), dt.UTC)
 OUTAGE, STORM, CUT, EMPTY, NO_MANIFEST, HOSTILE, COPIED, LATE = 3, 5, 7, 9, 11, 15, 17, 19
 """Hours of faults, all of broker 1; at OUTAGE broker 2 was down."""
 STORMING = 2000
+ROOM = 4096
+"""Bytes on a disk that is as good as full."""
 SLOW = "(?:[a-z]+-?)+[0-9]"
 """Backtracking engines need weeks for HOSTILE_IDS."""
 HOSTILE_IDS = ["a" * 40, "a" * 249, "a-" * 16_000, "\u202e<script>", "=HYPERLINK(1)", ""]
@@ -106,7 +111,22 @@ def _damage(raw: Path, aside: Path) -> None:
 
 
 @pytest.fixture
-def day(pipeline):
+def disk(pipeline) -> Iterator[Path | None]:
+    """The file system of the lake alone; None where only root could mount it."""
+    folder = pipeline.folder / "lake"
+    if os.geteuid() != 0:
+        yield None
+        return
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g", "lake", folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.fixture
+def day(pipeline, disk):
     with tarfile.open(OLD) as archive:
         archive.extractall(pipeline.folder / "backup", filter="data")
     copy_lake(str(pipeline.folder / "backup/lake-0.1.0"), str(pipeline.folder / "lake"))
@@ -133,13 +153,29 @@ def _done(pipeline, stage: str, **arguments: object) -> dict:
     return result
 
 
-def test_nothing_is_lost_and_nothing_silent(day):
+def _finds_the_disk_full(pipeline, disk: Path | None, stage: str, **arguments: object) -> None:
+    """Run a stage that can write next to nothing; it says so, and there is room again afterwards."""
+    if disk is None:
+        return
+    filler = disk / "filler"
+    left = os.statvfs(disk)
+    with filler.open("wb") as out:
+        os.posix_fallocate(out.fileno(), 0, left.f_bavail * left.f_frsize - ROOM)
+    code, result = pipeline.run(stage, **arguments)
+    filler.unlink()
+    assert code == 1
+    assert "No space left on device" in result["message"] or "disk is full" in result["message"]
+    assert "\n" not in result["message"].strip() and "Traceback" not in result["message"]
+
+
+def test_nothing_is_lost_and_nothing_silent(day, disk):
     written, aside = _write_day(day.raw), day.folder / "late"
     _damage(day.raw, aside)
     collected = _done(day, "collect", day=DAY)
     _kill(day, "decode", 3, days=DAY, raw=day.raw)
     decoded = _done(day, "decode", days=DAY)
     profile = {"days": DAY, "owners": day.folder / "owners.yaml"}
+    _finds_the_disk_full(day, disk, "sessionize", days=DAY)
     _done(day, "sessionize", days=DAY)
     _kill(day, "profile", 2, **profile)
     _done(day, "profile", **profile)
