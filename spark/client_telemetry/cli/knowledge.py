@@ -6,6 +6,7 @@
     client-telemetry knowledge diff OLD NEW             what changed, in sentences
     client-telemetry knowledge check FOLDER             a folder of one's own rows, and what they override
     client-telemetry knowledge build --out FILE         a package from the artefacts of releases
+    client-telemetry knowledge newer                    versions of libraries that are published and not known
     client-telemetry knowledge key FILE                 a new signing key
 
 docs/knowledge.md describes packages, keys and where they are kept. Exit code 0; 2 for what cannot be used, with one line
@@ -211,6 +212,12 @@ def key(arguments: Sequence[str]) -> int:
     return 0
 
 
+def newer(arguments: Sequence[str]) -> int:
+    from client_telemetry.cli.knowledge_measure import list_newer
+
+    return list_newer(arguments)
+
+
 def build(arguments: Sequence[str]) -> int:
     from client_telemetry.cli import knowledge_build
 
@@ -228,6 +235,7 @@ COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "verify": (verify, "signature, digests and contents of a package"),
     "update": (update, "use a newer package: from a URL, folder or file"),
     "build": (build, "build a package from the artefacts of releases"),
+    "newer": (newer, "versions of client libraries that registries have and no package knows"),
     "key": (key, "make a signing key"),
 }
 

@@ -1,8 +1,10 @@
 """A data package from the knowledge base in use and what registries have beyond it.
 
     client-telemetry knowledge build --out knowledge.zip [--key signing.pem] [--cache FOLDER] [--recheck] [--offline]
+        [--library NAME==VERSION …]
 
-Releases of Kafka that Maven has and the knowledge base has not are read from their jars. What could not be done is listed
+Releases of Kafka that Maven has and the knowledge base has not are read from their jars. Each library that is named is installed
+and **executed** (docs/rehearse.md) to see which request versions it sends. What could not be done is listed
 at the end; the package has everything else. Exit code 0; 1 if something could not be done; 2 if there is no package.
 """
 
@@ -12,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry import knowledge
+from client_telemetry.cli.knowledge_measure import add_measured, library
+from client_telemetry.cli.user_cache import user_cache
 from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.output_file import replace_file
@@ -40,12 +44,23 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--built-at", type=_time, metavar="TIME", help="UTC, as 2026-11-28T04:00:00Z; default: now"
     )
+    parser.add_argument(
+        "--library",
+        action="append",
+        default=[],
+        type=library,
+        metavar="NAME==VERSION",
+        help="a version of a client library to install, run and add",
+    )
     args = parser.parse_args(arguments)
     key = signatures.signing_key(args.key)
     store.activate()
     steps = (
         [] if args.offline else _steps(MavenRepository(args.cache or user_cache("artefacts")), args.recheck)
     )
+    if args.library and not args.offline:
+        with Progress("measuring libraries") as progress:
+            steps += add_measured(args.library, (args.cache or user_cache("rehearsal")).resolve(), progress)
     own_knowledge.check()
     texts = knowledge.texts()
     manifest = package_files.manifest_of(texts, args.built_at or dt.datetime.now(dt.UTC), _sources(steps))
@@ -95,15 +110,6 @@ def _sources(steps: Sequence[Step]) -> list[str]:
         f"knowledge base of {before:%Y-%m-%d}",
         *(f"org.apache.kafka:kafka-clients:{release}" for release in added),
     ]
-
-
-def user_cache(of: str) -> Path:
-    """The folder of the user's cache for something. Raises UnusablePackage where nothing tells where that is."""
-    try:
-        from platformdirs import user_cache_path
-    except ModuleNotFoundError:
-        raise UnusablePackage("no folder for what is fetched: name one with --cache") from None
-    return user_cache_path("client-telemetry", appauthor=False) / of
 
 
 def _write(out: Path, contents: dict[str, bytes]) -> None:

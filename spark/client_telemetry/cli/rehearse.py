@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.cli.knowledge_build import user_cache
+from client_telemetry.cli.user_cache import user_cache
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted, first_of
@@ -33,6 +33,7 @@ from client_telemetry.rehearsal.library_programs import NotInstalled
 from client_telemetry.rehearsal.rehearsing import Limits, Rehearsing, sandboxes
 from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
 from client_telemetry.reports.client_strings import shown
+from client_telemetry.reports.upgrade.publish import add_rehearsal
 
 BAD_ARGUMENTS = 2
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -51,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"no broker to run against: {error}")
     file = rehearsal_file.write(folder, content)
     print(*_lines(content), sep="\n")
-    print(f"written: {file}")
+    added = add_rehearsal(folder, report["question"]["report_id"])
+    print(f"written: {file}{', and on the page of the report' if added else ''}")
     return _code(content)
 
 

@@ -40,11 +40,11 @@ class Package:
 
     def extended(self, release: str, texts: Mapping[str, str]) -> "Package":
         """The package with these files in place of its own, which add a release."""
-        return replace(
-            self,
-            compressed={**self.compressed, **_compressed(texts)},
-            extended_with=(*self.extended_with, release),
-        )
+        return replace(self.with_texts(texts), extended_with=(*self.extended_with, release))
+
+    def with_texts(self, texts: Mapping[str, str]) -> "Package":
+        """The package with these files in place of its own."""
+        return replace(self, compressed={**self.compressed, **_compressed(texts)})
 
 
 def _compressed(texts: Mapping[str, str]) -> dict[str, bytes]:

@@ -50,9 +50,7 @@ class Workplace:
             shutil.copy(file, self.folder)
 
 
-_SAYS_WHY = re.compile(
-    r"no matching|not found|unknown revision|undefined|cannot|ETARGET|notarget|could not", re.IGNORECASE
-)
+_SAYS_WHY = re.compile(r"no matching|not found|unknown revision|undefined|cannot|could not", re.IGNORECASE)
 
 
 def _reason(output: str) -> str:
@@ -69,6 +67,8 @@ class Program:
     """Installs a version of the library, and the program, into the workplace's folder."""
     command: Callable[[Path], list[str]]
     """What runs it from there."""
+    published: Callable[[Workplace], list[str]] | None = None
+    """Versions that the registry has, in any order; None: it is not asked."""
 
 
 def _go(source: str, module: str, *more: str) -> Program:
@@ -81,7 +81,12 @@ def _go(source: str, module: str, *more: str) -> Program:
         at.do("go", "get", f"{path}@v{version}", *more)
         at.do("go", "build", "-o", "client", ".")
 
-    return Program(source, install, lambda folder: [str(folder / "client")])
+    def published(at: Workplace) -> list[str]:
+        newest = go_module(module, "2.0.0")
+        (at.folder / "go.mod").write_text("module lists\n", encoding="utf-8")
+        return [each.removeprefix("v") for each in at.do("go", "list", "-m", "-versions", newest).split()[1:]]
+
+    return Program(source, install, lambda folder: [str(folder / "client")], published)
 
 
 def go_module(module: str, version: str) -> str:
@@ -105,7 +110,15 @@ def _pip(file: str, package: str, *more: str) -> Program:
         at.do(*pip, f"{package}=={version}", *more)
         at.copy("python/*.py")
 
-    return Program("python", install, lambda folder: [f"{folder}/venv/bin/python", f"{folder}/{file}"])
+    def published(at: Workplace) -> list[str]:
+        at.do(sys.executable, "-m", "venv", "venv")
+        said = at.do("venv/bin/python", "-m", "pip", "index", "versions", package)
+        listed = re.search(r"Available versions: (.*)", said)
+        return listed[1].split(", ") if listed else []
+
+    return Program(
+        "python", install, lambda folder: [f"{folder}/venv/bin/python", f"{folder}/{file}"], published
+    )
 
 
 def _npm(file: str, package: str, node: str = "") -> Program:
@@ -117,10 +130,14 @@ def _npm(file: str, package: str, node: str = "") -> Program:
         at.do("npm", "install", "--no-audit", "--no-fund", *packages)
         at.copy("node/*")
 
+    def published(at: Workplace) -> list[str]:
+        return re.findall(r'"([^"]+)"', at.do("npm", "view", package, "versions", "--json"))
+
     return Program(
         "node",
         install,
         lambda folder: [f"{folder}/node_modules/.bin/node" if node else "node", f"{folder}/{file}"],
+        published,
     )
 
 

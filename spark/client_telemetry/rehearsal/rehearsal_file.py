@@ -1,4 +1,4 @@
-"""`rehearsal.json`, beside the report that it is about (docs/rehearse.md)."""
+"""What `rehearsal.json` says of a report (client_telemetry.formats.rehearsal_file reads it again)."""
 
 import datetime as dt
 import json
@@ -8,19 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from client_telemetry.console.output_file import replace_file
+from client_telemetry.formats.rehearsal_file import FILE, SCHEMA_VERSION
 from client_telemetry.knowledge.vocabulary import SAFE
 from client_telemetry.rehearsal import conclusions
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS, ClientResult
 from client_telemetry.rehearsal.outcomes import Sandbox
 from client_telemetry.rehearsal.rehearsing import Alternatives, Outcome
 from client_telemetry.rehearsal.subjects import Wanted
-
-SCHEMA_VERSION = 1
-FILE = "rehearsal.json"
-
-
-class NotARehearsal(ValueError):
-    """The file is not one that this version can read, or is about another report; the message has one line."""
 
 
 def document(
@@ -100,18 +94,3 @@ def write(folder: Path, content: Mapping[str, Any]) -> Path:
     file = folder / FILE
     replace_file(file, (json.dumps(content, indent=1) + "\n").encode())
     return file
-
-
-def read(file: Path, report_id: str) -> dict[str, Any]:
-    """Raises NotARehearsal or OSError."""
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-        version, about = content["schema_version"], content["report_id"]
-        applications = {each["anchor"]: each for each in content["applications"]}
-    except (ValueError, LookupError, TypeError) as error:
-        raise NotARehearsal(f"{file} is not the file of a rehearsal: {error}") from error
-    if version != SCHEMA_VERSION:
-        raise NotARehearsal(f"{file} has schema version {version}: this program reads {SCHEMA_VERSION}")
-    if about != report_id:
-        raise NotARehearsal(f"{file} is about the report {about}, not {report_id}")
-    return {**content, "applications": list(applications.values())}

@@ -86,9 +86,9 @@ def running(broker: str, cache: Path, *formatting: str) -> Iterator[Broker]:
     release, _, protocol = name.partition("@")
     with tempfile.TemporaryDirectory(prefix="kafka-") as sandbox, ExitStack() as ending:
         folder = Path(sandbox)
-        plain, sasl, other = _free_ports(3)
+        plain, sasl, own, other = _free_ports(4)
         java = _Java(release, folder, jars(release, cache), ending)
-        settings = _settings(folder, plain, sasl)
+        settings = _settings(folder, plain, sasl, own)
         if protocol or release.startswith("2."):
             settings |= _zookeeper(java, other, protocol)
             java.start("kafka.Kafka", _written(folder / "server.properties", settings))
@@ -173,13 +173,16 @@ def _logging(release: str, folder: Path) -> str:
     return f"-D{option}{folder}/{name}"
 
 
-def _settings(folder: Path, plain: int, sasl: int) -> dict[str, object]:
+def _settings(folder: Path, plain: int, sasl: int, own: int) -> dict[str, object]:
     scram = f"{_SECURITY}.scram.ScramLoginModule required;"
-    listeners = f"PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl}"
+    listeners = f"PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl},INTERNAL://127.0.0.1:{own}"
     prefix = "listener.name.sasl_plaintext"
     return {
         "listeners": listeners,
         "advertised.listeners": listeners,
+        # What it sends itself is not among the requests of the clients.
+        "inter.broker.listener.name": "INTERNAL",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
         f"{prefix}.plain.sasl.jaas.config": f'{_SECURITY}.plain.PlainLoginModule required user_{USERNAME}="{PASSWORD}";',
         f"{prefix}.scram-sha-256.sasl.jaas.config": scram,
@@ -206,7 +209,6 @@ def _kraft(settings: dict[str, object], controller: int) -> dict[str, object]:
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "controller.listener.names": "CONTROLLER",
         "listeners": f"{settings['listeners']},CONTROLLER://127.0.0.1:{controller}",
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT",
     }
 
 

@@ -81,6 +81,7 @@ ELSEWHERE = (
     "knowledge check: ",  # a message
     "knowledge update --from",
     "knowledge build --out",
+    "knowledge newer",
     *LAKES,
 )
 """Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), from registries (test_rehearse.py), with the sample's lake (test_replay.py), with a report (test_join.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py)."""

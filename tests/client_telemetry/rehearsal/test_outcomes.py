@@ -3,10 +3,11 @@
 import json
 
 import pytest
-from client_telemetry.rehearsal import conclusions, rehearsal_file
+from client_telemetry.formats import rehearsal_file
+from client_telemetry.formats.rehearsal_file import NotARehearsal
+from client_telemetry.rehearsal import conclusions
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS
 from client_telemetry.rehearsal.outcomes import OutcomeCache, Sandbox, told
-from client_telemetry.rehearsal.rehearsal_file import NotARehearsal
 from client_telemetry.rehearsal.rehearsing import Outcome, control, sandboxes
 from client_telemetry.rehearsal.subjects import Subject, Wanted
 
@@ -127,7 +128,7 @@ def test_an_outcome_is_kept_by_all_that_it_depends_on(tmp_path):
 
 def test_a_file_of_another_report_or_version_is_refused(tmp_path):
     file = tmp_path / "rehearsal.json"
-    content = {"schema_version": 1, "report_id": "r1", "applications": []}
+    content = {"schema_version": 1, "report_id": "r1", "target": "4.3.1", "applications": []}
     file.write_text(json.dumps(content))
     assert rehearsal_file.read(file, "r1")["applications"] == []
     with pytest.raises(NotARehearsal, match="is about the report r1, not r2"):

@@ -5,12 +5,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from client_telemetry.formats import rehearsal_file
+from client_telemetry.formats.rehearsal_file import NotARehearsal
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade.document import report_json
 from client_telemetry.reports.upgrade.model import Question, UpgradeReport
 from client_telemetry.reports.upgrade.page import report_page, with_links
+from client_telemetry.reports.upgrade.rehearsal_note import with_rehearsal
 from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv
 from client_telemetry.reports.upgrade.ticket import failed_logins_ticket, owner_ticket, report_ticket
 
@@ -24,6 +27,7 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     folder = _folder(report.question, root)
     cluster = folder.parent
     contents = {**files(report, _links(report.question, root)), **_outcomes(report.question, root)}
+    contents |= _rehearsal(folder, report.question.report_id, str(contents.get(PAGE, "")))
     replace_folder(folder, contents.items())
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
     if not _is_older(pointer, cluster / "latest.json"):
@@ -47,6 +51,35 @@ def link_again(question: Question, root: Path) -> bool:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         replace_file(folder / name, text)
     replace_file(page, linked)
+    return True
+
+
+def _rehearsal(folder: Path, report_id: str, page: str) -> dict[str, str]:
+    """What a rehearsal has added to the report that is replaced; nothing if it was about another."""
+    file = folder / rehearsal_file.FILE
+    if not file.is_file():
+        return {}
+    try:
+        rehearsal = rehearsal_file.read(file, report_id)
+    except NotARehearsal:
+        return {}
+    return {
+        rehearsal_file.FILE: file.read_text(encoding="utf-8"),
+        PAGE: with_rehearsal(page, rehearsal) or page,
+    }
+
+
+def add_rehearsal(folder: Path, report_id: str) -> bool:
+    """Has the page of a published report say what was rehearsed. False where it has no place for that."""
+    page = folder / PAGE
+    if not page.is_file():
+        return False
+    found = with_rehearsal(
+        page.read_text(encoding="utf-8"), rehearsal_file.read(folder / rehearsal_file.FILE, report_id)
+    )
+    if found is None:
+        return False
+    replace_file(page, found)
     return True
 
 

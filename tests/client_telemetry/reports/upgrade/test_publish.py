@@ -208,3 +208,45 @@ def test_by_when_and_who_asks_is_in_every_format(rows, planned_for, asked_by, sa
         assert (document["planned_for"], document["asked_by"]) == (day, asked_by)
     words = f"upgrade planned for {day}" if day else "upgrade date not set"
     assert f"- **Date:** 2026-11-22; {words}\n" in made["owners/orders/report.md"]
+
+
+def rehearsal_of(report, outcome: str) -> dict:
+    safe = next(each for each in report.applications if each.outcome == "safe")
+    application = {
+        **{"anchor": safe.anchor, "name": safe.name, "safe_so_far": safe.safe_so_far, "said": "group: EOF"},
+        **{"outcome": outcome, "ran": ["kafka-clients 3.6.2"], "contradicts": outcome == "refused"},
+    }
+    return {
+        "schema_version": 1,
+        "report_id": report.question.report_id,
+        "target": "4.0.0",
+        "applications": [application],
+    }
+
+
+def test_a_rehearsal_is_on_the_page_and_stays_when_the_report_is_published_again(fleet_report, tmp_path):
+    folder = publish(fleet_report, tmp_path)
+    report_id = fleet_report.question.report_id
+    assert "rehearsed" not in (folder / "index.html").read_text()
+    (folder / "rehearsal.json").write_text(json.dumps(rehearsal_of(fleet_report, "works")))
+    assert publishing.add_rehearsal(folder, report_id)
+    page = (folder / "index.html").read_text()
+    assert "rule, rehearsed on 4.0.0: works" in page and "of them rehearsed on 4.0.0." in page
+    publish(fleet_report, tmp_path)
+    assert (folder / "index.html").read_text() == page
+    (folder / "rehearsal.json").write_text(json.dumps(rehearsal_of(fleet_report, "refused")))
+    assert publishing.add_rehearsal(folder, report_id)
+    page = (folder / "index.html").read_text()
+    assert "rehearsed on 4.0.0: works" not in page
+    assert "rule, rehearsed on 4.0.0: refused, which contradicts the rule" in page
+    assert "Contradicts its verdict: <a " in page and "group: EOF" in page
+
+
+def test_a_rehearsal_of_another_report_is_not_taken_over(fleet_report, tmp_path):
+    folder = publish(fleet_report, tmp_path)
+    (folder / "rehearsal.json").write_text(
+        json.dumps(rehearsal_of(fleet_report, "works") | {"report_id": "x"})
+    )
+    publish(fleet_report, tmp_path)
+    assert not (folder / "rehearsal.json").exists()
+    assert "rehearsed" not in (folder / "index.html").read_text()

@@ -41,6 +41,10 @@ func settings() *sarama.Config {
 		name, value, _ := strings.Cut(setting, "=")
 		switch name {
 		case "config.Version":
+			if value == "newest" {
+				config.Version = sarama.MaxVersion
+				break
+			}
 			version, err := sarama.ParseKafkaVersion(value)
 			if err != nil {
 				panic(err)

@@ -1,0 +1,112 @@
+"""Versions of client libraries that the knowledge base does not have: which there are, and what they send when they are run.
+
+    client-telemetry knowledge newer [--library NAME …] [--cache FOLDER]
+    client-telemetry knowledge build --out FILE --library NAME==VERSION …
+
+The second **installs packages from registries and executes them** (docs/rehearse.md).
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from client_telemetry import knowledge
+from client_telemetry.cli.user_cache import user_cache
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.counted import first_of
+from client_telemetry.console.progress import Progress
+from client_telemetry.knowledge import client_versions, software
+from client_telemetry.knowledge_package import brokers, store
+from client_telemetry.knowledge_package.brokers import Step
+from client_telemetry.knowledge_package.fetching import NotFetched
+from client_telemetry.rehearsal import library_rows, measured, newer, sandbox_broker
+from client_telemetry.rehearsal.library_programs import BY_NAME, NotInstalled
+from client_telemetry.rehearsal.measured import Measured
+from client_telemetry.rehearsal.sandbox_broker import Broker, BrokerDidNotStart
+from client_telemetry.rehearsal.subjects import Subject, version_text
+
+_NAMED = 6
+
+
+def list_newer(arguments: Sequence[str]) -> int:
+    """Exit code 0; 1 if a registry could not be asked."""
+    parser = Arguments("knowledge newer", "Versions of client libraries that are published and not known.")
+    names = newer.programs()
+    parser.add_argument(
+        "--library", action="append", choices=names, metavar="NAME", help=f"default: {', '.join(names)}"
+    )
+    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="where the lists are fetched to")
+    args = parser.parse_args(arguments)
+    store.activate()
+    cache = (args.cache or user_cache("rehearsal")).resolve()
+    failed = False
+    with Progress("asking registries") as progress:
+        for name in progress.counted("asking registries", args.library or names):
+            known = version_text(newer.library_of(name), newer.newest_known(name))
+            try:
+                found = newer.newer(name, cache)
+            except (NotInstalled, NotFetched) as error:
+                failed = True
+                print(f"{name}: known up to {known}; its registry was not asked: {error}")
+            else:
+                print(
+                    f"{name}: known up to {known}; {f'newer: {first_of(found[::-1], _NAMED)}' if found else 'nothing newer'}"
+                )
+    return int(failed)
+
+
+def library(text: str) -> Subject:
+    """Of `NAME==VERSION`."""
+    name, separator, version = text.partition("==")
+    if name not in BY_NAME or not separator or not version:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a library to measure: write NAME==VERSION, with one of {', '.join(BY_NAME)}"
+        )
+    return Subject(name, version)
+
+
+def add_measured(wanted: Sequence[Subject], cache: Path, progress: Progress) -> list[Step]:
+    """Measure these versions, each beside the newest one that is known, and add their rows to the package in use."""
+    progress(f"starting a broker of {measured.measuring_release()}")
+    steps = []
+    try:
+        with sandbox_broker.running(measured.measuring_release(), cache) as broker:
+            for subject in progress.counted("measuring libraries", wanted):
+                steps.append(_add(subject, broker, cache))
+                print(f"{subject.text}: {steps[-1].said if steps[-1].is_done else 'not added'}")
+    except (NotInstalled, BrokerDidNotStart) as error:
+        steps.append(Step("libraries", f"no broker to measure with: {error}", False))
+    return steps
+
+
+def _add(subject: Subject, broker: Broker, cache: Path) -> Step:
+    name = newer.library_of(subject.program)
+    try:
+        new = measured.measure(subject, broker, cache)
+        known = _measured_known(subject.program, name, broker, cache)
+    except NotInstalled as error:
+        return Step(subject.text, f"could not be installed: {error}", False)
+    compared = library_rows.compared(name, new, known)
+    if compared.for_a_person:
+        return Step(subject.text, "for a person: " + "; ".join(compared.for_a_person), False)
+    differs = library_rows.beside_the_table(name, known)
+    knowledge.use_package(brokers.base().with_texts(compared.texts))
+    sentences = [*compared.said, *(f"{known.subject.text}: {each}" for each in differs)]
+    return Step(subject.text, "; ".join([f"{len(new.sent)} APIs as {known.subject.text}", *sentences]), True)
+
+
+def _measured_known(program: str, name: str, broker: Broker, cache: Path) -> Measured:
+    """The newest version that is known, of a binding the one with the newest known librdkafka. Raises NotInstalled."""
+    version = newer.newest_known(name)
+    if name == program:
+        return measured.measure(Subject(program, version_text(name, version)), broker, cache)
+    carrying = [
+        own
+        for own, inside in software.bindings()[program].items()
+        if client_versions.parse(inside) == version
+    ]
+    if not carrying:
+        raise NotInstalled(
+            f"no known version of {program} has {name} {version_text(name, version)}, the newest known"
+        )
+    return measured.measure(Subject(program, carrying[-1]), broker, cache)

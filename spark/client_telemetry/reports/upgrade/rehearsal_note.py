@@ -1,0 +1,68 @@
+"""What a rehearsal adds to the page of a report: a line on the first screen, and how each verdict is known."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from client_telemetry.knowledge.vocabulary import CONFIDENCES
+from client_telemetry.reports.client_strings import shown
+
+SLOT = ("<!--rehearsal-->", "<!--/rehearsal-->")
+BY_RULE = "rule"
+_CONFIDENCES = "|".join(CONFIDENCES)
+_ROW = re.compile(
+    rf'(?P<row> href="#(?P<anchor>[^"]+)"><code>[^\n]*?<small>(?:{_CONFIDENCES}))(?: · {BY_RULE}, rehearsed [^·<]*)?'
+)
+"""A row of an application up to the confidence of its verdict, with what an earlier rehearsal added."""
+_WORDS = {"works": "works", "refused": "refused"}
+
+
+def with_rehearsal(page: str, rehearsal: Mapping[str, Any]) -> str | None:
+    """A page that was made before, with this rehearsal instead of its own; None where it has no place for one."""
+    before, begin, rest = page.partition(SLOT[0])
+    _, end, after = rest.partition(SLOT[1])
+    if not end:
+        return None
+    known = {each["anchor"]: each for each in rehearsal["applications"] if each["outcome"] in _WORDS}
+
+    def with_outcome(row: re.Match[str]) -> str:
+        application = known.get(row["anchor"])
+        return row["row"] + (
+            f" · {BY_RULE}, {_rehearsed(application, rehearsal['target'])}" if application else ""
+        )
+
+    return _ROW.sub(with_outcome, f"{before}{begin}{_note(rehearsal)}{end}{after}")
+
+
+def _rehearsed(application: Mapping[str, Any], target: str) -> str:
+    contradicts = ", which contradicts the rule" if application["contradicts"] else ""
+    return f"rehearsed on {escape(target)}: {_WORDS[application['outcome']]}{contradicts}"
+
+
+def _note(rehearsal: Mapping[str, Any]) -> Markup:
+    """
+    >>> _note({"target": "4.3.1", "applications": [{"outcome": "works", "safe_so_far": True, "contradicts": False}]})
+    Markup('<p class="note">1 safe so far: 1 of them rehearsed on 4.3.1.</p>\\n')
+    """
+    target, applications = rehearsal["target"], rehearsal["applications"]
+    so_far = [each for each in applications if each["safe_so_far"]]
+    ran = [each for each in so_far if each["outcome"] in _WORDS]
+    note = Markup('<p class="note">{:,} safe so far: {:,} of them rehearsed on {}.</p>\n').format(
+        len(so_far), len(ran), target
+    )
+    contradicting = [each for each in applications if each["contradicts"]]
+    return note + Markup("").join(
+        Markup(
+            '<p class="better">Contradicts its verdict: <a href="#{}">{}</a> ({}), {} on {}. {}</p>\n'
+        ).format(
+            each["anchor"],
+            shown(each["name"]),
+            ", ".join(each["ran"]),
+            _WORDS[each["outcome"]],
+            target,
+            shown(each["said"]),
+        )
+        for each in contradicting
+    )
