@@ -93,6 +93,29 @@ def test_the_daily_run_announces_the_days_of_each_cluster(run):
     ]
 
 
+def test_news_of_a_cluster_wake_the_campaigns(run):
+    """The scheduler starts a run of each DAG in this queue; the DAGs are stored as its processor stores them."""
+    from airflow import settings
+    from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+    from airflow.models.asset import AssetDagRunQueue
+    from airflow.models.dag import DagModel
+    from airflow.models.dagbundle import DagBundleModel
+    from sqlalchemy import select
+
+    with settings.Session() as session:
+        if session.get(DagBundleModel, "dags-folder") is None:
+            session.add(DagBundleModel(name="dags-folder"))
+            session.commit()
+    sync_bag_to_db(DagBag(dag_folder=str(CHECKOUT / "dags")), "dags-folder", None)
+    with settings.Session() as session:
+        session.get(DagModel, "upgrade_campaign").is_paused = False
+        session.commit()
+    run("client_telemetry_daily", {"day": DAY})
+    with settings.Session() as session:
+        queued = session.scalars(select(AssetDagRunQueue.target_dag_id)).all()
+    assert set(queued) == {"upgrade_campaign"}
+
+
 def test_nothing_new_is_no_news(run):
     nothing = {
         "status": "ok",

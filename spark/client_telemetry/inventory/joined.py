@@ -88,7 +88,9 @@ def join(written: Written, seen: Seen, workloads: Workloads) -> Joined:
     )
 
 
-_NO_NAMES: Final = "neither a client id nor a group is written with it, and where its image runs is not known"
+_NO_NAMES: Final = (
+    "neither a client id nor a group of its own is written with it, and where its image runs is not known"
+)
 
 
 def _row(artefact: Artefact, why: str) -> ArtefactRow:
@@ -234,8 +236,10 @@ def _not_linked(artefacts: Iterable[Artefact], rows: Iterable[ClientRow], built:
 
 
 def _why_not_seen(artefact: Artefact, built: Index, *, all_addresses_are_listed: bool) -> str:
-    """How it is known that brokers did not see it; empty if that is not known."""
+    """How it is known that brokers did not see it; empty if that is not known, as for a name that was seen and that many have."""
     names = [name for name in artefact.names if name.kind in (CLIENT_ID, GROUP)]
+    if any((name.kind, name.value) in built.sharing for name in names):
+        return ""
     if names:
         written = first_of([f"{name.kind} {name.value!r} ({name.where})" for name in names], 3)
         return f"no broker saw {written}"

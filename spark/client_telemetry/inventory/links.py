@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final
 
 from client_telemetry.inventory.artefact import CLIENT_ID, GROUP, IMAGE, PRINCIPAL, REPOSITORY, Artefact
@@ -17,6 +18,8 @@ from client_telemetry.inventory.workloads import Container, Workload, Workloads
 
 CERTAIN, LIKELY, POSSIBLE = "certain", "likely", "possible"
 CERTAINTIES: Final = (CERTAIN, LIKELY, POSSIBLE)
+MOST_SHARING: Final = 20
+"""Artefacts with one name, and workloads at one address, that are listed for a client: what so many have tells none of them."""
 _SUFFIX: Final = re.compile(r"-\d+$")
 """What Spring and Kafka Connect put behind the client id that is written: `orders-0`."""
 
@@ -149,7 +152,7 @@ def _at(address: str, client: Client, built: Index) -> Iterator[Link]:
         return
     there = [each for each in there if each.started_at is None or each.started_at <= client.last_seen_at]
     running = [each for each in there if not each.is_over] or there
-    for workload in running:
+    for workload in running[:MOST_SHARING]:
         doubts = tuple(_doubts(workload, client, len({each.name for each in running})))
         because = (f"{address} is {workload.where}", *doubts)
         yield from _of_workload(workload, because, built, is_sure=bool(workload.pod) and not doubts)
@@ -226,7 +229,7 @@ def _by_names(client: Client, built: Index) -> Iterator[Link]:
     for kind, value, shown in _names(client):
         artefacts = built.by_name.get((kind, value), {})
         applications = len(built.sharing[kind, value])
-        for artefact in artefacts.values():
+        for artefact in islice(artefacts.values(), MOST_SHARING):
             where = next(n.where for n in artefact.names if (n.kind, n.value) == (kind, value))
             because = [f"{kind} {shown!r} is written in {where}"]
             if len(artefacts) > 1:

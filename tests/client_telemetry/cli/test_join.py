@@ -261,6 +261,19 @@ def test_a_name_that_several_have_decides_nothing(tmp_path, capsys):
     assert findings(document) == {}
 
 
+def test_a_name_that_very_many_have_is_neither_searched_nor_called_unseen(tmp_path, capsys):
+    for number in range(30):
+        write(
+            tmp_path / f"w/{number}",
+            requirements_dot_txt="kafka-python==1.3.5\n",
+            app_dot_properties="kafka.group.id=template\n",
+        )
+    _, document, _ = joined(capsys, report(tmp_path, erp={"group_ids": ["template"]}), tmp_path / "w")
+    links = document["clients"][0]["artefacts"]
+    assert len(links) == 20 and "30 artefacts have it" in links[0]["because"]
+    assert (document["written_not_seen"], len(document["written_not_comparable"])) == ([], 10)
+
+
 def test_written_and_not_seen_is_counted_apart(tmp_path, capsys):
     written = write(
         tmp_path / "w",
@@ -272,7 +285,7 @@ def test_written_and_not_seen_is_counted_apart(tmp_path, capsys):
     (row,) = document["written_not_seen"]
     assert row["why"].startswith("no broker saw group 'monthly'") and row["verdict"] == "breaks"
     (row,) = document["written_not_comparable"]
-    assert "neither a client id nor a group is written with it" in row["why"]
+    assert "neither a client id nor a group of its own is written with it" in row["why"]
     assert "none of 1 application break" in document["sentence"]
     assert "Written, and seen by no broker: 1 artefact, of which 1 would break" in document["sentence"]
     assert (code, errors) == (3, "seen: go; written, not seen: no-go: 2 artefacts with the verdict breaks\n")
