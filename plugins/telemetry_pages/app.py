@@ -21,6 +21,7 @@ from telemetry_pages.access import ReaderDep, reader_of
 from telemetry_pages.client_day import client_day
 from telemetry_pages.pages import brokers, client_query, page, policy
 from telemetry_pages.published import (
+    CAMPAIGNS,
     CHECKS,
     FLEET,
     MEDIA_TYPES,
@@ -35,6 +36,7 @@ from telemetry_pages.search import SHOWN, forms, instance_id, search
 
 DAILY, IMPACT, REVIEW = "client_telemetry_daily", "broker_upgrade_impact", "broker_upgrade_review"
 SUBSCRIPTIONS = "telemetry_subscription_check"
+CAMPAIGN = "upgrade_campaign"
 
 SANDBOX = "allow-scripts allow-downloads allow-modals allow-popups allow-popups-to-escape-sandbox"
 """What a published page may do: run its script, hand out files, open the print dialog, open release notes and mail."""
@@ -398,6 +400,14 @@ def report_file(files: Files, path: str) -> Response:
 @app.get(f"/files/{REVIEWS}/{{path:path}}", dependencies=[reader_of(REVIEW)])
 def review_file(files: Files, path: str) -> Response:
     return file(files, REVIEWS, path)
+
+
+@app.get(f"/files/{CAMPAIGNS}/{{campaign}}/{{name:path}}", dependencies=[reader_of(CAMPAIGN)])
+def campaign_file(files: Files, reader: ReaderDep, campaign: str, name: str) -> Response:
+    """The page of a planned upgrade, its gate (gate.json) and all else, for who sees each of its clusters."""
+    for cluster in files.document(CAMPAIGNS, campaign, "gate.json")["clusters"]:
+        reader.check(CAMPAIGN, cluster)
+    return file(files, CAMPAIGNS, f"{campaign}/{name}")
 
 
 def file(files: Published, kind: str, path: str) -> Response:

@@ -16,6 +16,8 @@ from typing import Any
 import fsspec
 
 FLEET, REPORTS, REVIEWS, CHECKS = "fleet", "upgrade_impact", "upgrade_review", "subscription_check"
+CAMPAIGNS = "upgrade_campaign"
+"""Folder of planned upgrades, each about one cluster or several."""
 PAGE = "index.html"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 MEDIA_TYPES = {
@@ -195,6 +197,8 @@ def _missing(names: tuple[str, ...], number: int) -> str:
     ("No upgrade report 'x' of cluster east", "No pages for cluster 'west'")
     """
     kind, cluster, entry, file = (*names, "", "", "")[:4]
+    if kind == CAMPAIGNS:
+        return f"No campaign {cluster!r}: run upgrade_campaign"
     if number < 2:
         return f"No pages for cluster {cluster!r}"
     if kind == FLEET and not _DAY.fullmatch(entry):

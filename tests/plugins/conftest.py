@@ -116,6 +116,11 @@ def published(tmp_path_factory) -> Path:
     review = {"sentence": "1 failed since", "from_release": "3.9.1", "to_release": "4.0.0"}
     write("upgrade_review/east/review__1/summary.json", review | {"created_at": f"{DAY}T09:00:00Z"})
     write("upgrade_review/east/review__1/index.html", "<p>the review</p>")
+    write(
+        "upgrade_campaign/orders-4.0/gate.json",
+        {"code": 3, "decision": "no-go", "clusters": ["west", "east"]},
+    )
+    write("upgrade_campaign/orders-4.0/index.html", f"<p>the campaign {HOSTILE}</p>")
     grid = Grid.of(1795239560.0, 1795241000.0)
     lines = [
         ("api", "0:9", [[0, 12.0, 0.0], [1, 15.0, 3.0]]),

@@ -21,6 +21,8 @@ OF_EAST = [
     f"{REPORT}/index.html",
     "/files/upgrade_review/east/review__1/index.html",
     "/files/subscription_check/east/manual__3/index.html",
+    "/files/upgrade_campaign/orders-4.0/index.html",
+    "/files/upgrade_campaign/orders-4.0/gate.json",
 ]
 
 
@@ -106,6 +108,21 @@ def test_an_auth_manager_without_teams_is_said(with_teams, monkeypatch):
     monkeypatch.setattr(access, "get_auth_manager", Manager)
     refused = client.get("/clusters/east")
     assert refused.status_code == 403 and "auth manager has none" in refused.json()["detail"]
+
+
+def test_the_gate_of_a_campaign_over_rest(web):
+    answer = web().get("/files/upgrade_campaign/orders-4.0/gate.json")
+    assert (answer.status_code, answer.json()["code"], answer.json()["decision"]) == (200, 3, "no-go")
+    page = web().get("/files/upgrade_campaign/orders-4.0/index.html")
+    assert "sandbox" in page.headers["Content-Security-Policy"]
+    assert web(may=lambda dag_id: dag_id != "upgrade_campaign").get(answer.url.path).status_code == 403
+    for unknown in (
+        "nothing/gate.json",
+        "orders-4.0/nothing.json",
+        "../fleet/east/index.html",
+        "orders-4.0/..",
+    ):
+        assert web().get(f"/files/upgrade_campaign/{unknown}").status_code == 404, unknown
 
 
 def test_what_was_read_and_refused_is_in_airflows_audit_log(with_teams, audited):

@@ -166,6 +166,7 @@ def decision_document(campaign: Campaign, decision: Decision, day: dt.date) -> d
     return {
         "schema_version": 1,
         "campaign": campaign.name,
+        "clusters": list(campaign.clusters),
         "to_release": campaign.to_release,
         "planned_for": str(campaign.date),
         "day": str(day),
