@@ -84,7 +84,7 @@ def _add(subject: Subject, broker: Broker, cache: Path) -> Step:
     try:
         new = measured.measure(subject, broker, cache)
         known = _measured_known(subject.program, name, broker, cache)
-    except NotInstalled as error:
+    except (NotInstalled, NotFetched) as error:
         return Step(subject.text, f"could not be installed: {error}", False)
     compared = library_rows.compared(name, new, known)
     if compared.for_a_person:
@@ -96,10 +96,20 @@ def _add(subject: Subject, broker: Broker, cache: Path) -> Step:
 
 
 def _measured_known(program: str, name: str, broker: Broker, cache: Path) -> Measured:
-    """The newest version that is known, of a binding the one with the newest known librdkafka. Raises NotInstalled."""
+    """The newest version that is known, of a binding the one with the newest known librdkafka. Where the registry lacks it, the
+    newest that it has of those that are known. Raises NotInstalled or NotFetched.
+    """
     version = newer.newest_known(name)
     if name == program:
-        return measured.measure(Subject(program, version_text(name, version)), broker, cache)
+        try:
+            return measured.measure(Subject(program, version_text(name, version)), broker, cache)
+        except NotInstalled:
+            older = [
+                each for each in newer.published(program, cache) if client_versions.parse(each) < version
+            ]
+            if not older:
+                raise
+            return measured.measure(Subject(program, older[-1]), broker, cache)
     carrying = [
         own
         for own, inside in software.bindings()[program].items()

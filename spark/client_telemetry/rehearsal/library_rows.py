@@ -34,7 +34,7 @@ class Compared:
 def compared(library: str, new: Measured, known: Measured) -> Compared:
     """`library`: as in the knowledge base. `known`: the newest version that it has."""
     version = library_version(library, new)
-    open_questions = _for_a_person(library, version, new, known) or _several_configurations(library)
+    open_questions = _for_a_person(library, version, new, known) or _not_continued(library, known)
     if open_questions:
         return Compared({}, (), tuple(open_questions))
     file = file_of(library)
@@ -76,16 +76,25 @@ def _for_a_person(library: str, version: str, new: Measured, known: Measured) ->
     return found
 
 
-def _several_configurations(library: str) -> list[str]:
+def _not_continued(library: str, known: Measured) -> list[str]:
+    """Why one run of each says too little about the newest rows."""
     newest = known_versions()[library][1]
-    configurations = {
-        row.configuration
+    rows = [
+        row
         for row in client_ranges.read(file_of(library))
         if row.library == library and row.version_to == newest
-    }
-    if configurations <= {"", "any"}:
-        return []
-    return [f"what {library} sends depends on more than one run shows: {', '.join(sorted(configurations))}"]
+    ]
+    configurations = {row.configuration for row in rows}
+    if not configurations <= {"", "any"}:
+        return [
+            f"what {library} sends depends on more than one run shows: {', '.join(sorted(configurations))}"
+        ]
+    since, measured = max(row.version_from for row in rows), library_version(library, known)
+    if client_versions.parse(measured or "0") < since:
+        return [
+            f"{known.subject.text} is older than rows that are known, since {client_versions.text(since)}"
+        ]
+    return []
 
 
 def _continued(

@@ -84,6 +84,11 @@ def test_a_library_with_several_configurations_is_for_a_person():
     assert compared.texts == {} and "depends on more than one run shows" in compared.for_a_person[0]
 
 
+def test_a_run_of_a_version_before_the_newest_rows_says_nothing_about_them(newest):
+    compared = library_rows.compared("franz-go", of("99.0.0", {PRODUCE: 12}), of("1.0.0", {PRODUCE: 12}))
+    assert compared.texts == {} and "is older than rows that are known" in compared.for_a_person[0]
+
+
 def test_a_binding_says_which_librdkafka_it_has():
     declared = (("confluent-kafka-python", "99.1.0-rdkafka-99.0.0"),)
     new = of("99.1.0", {PRODUCE: 10}, "confluent-kafka-python", declared)
