@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from client_telemetry.artefacts.binaries import images
 from client_telemetry.artefacts.readers.json_text import mapping, objects, parse_object, text_of
+from client_telemetry.artefacts.readers.sboms import unwrapped
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 _DIGEST = re.compile(r"sha256[:_-]([0-9a-f]{64})(?![0-9a-f])")
@@ -70,7 +71,12 @@ def digests(*texts: str | None) -> frozenset[str]:
 
 def of_sbom(text: str) -> Subject:
     """Raises Unreadable."""
-    content = parse_object(text)
+    content, attested = unwrapped(parse_object(text))
+    found = _of_document(content)
+    return found._replace(digests=found.digests | digests(*attested))
+
+
+def _of_document(content: Mapping[str, Any]) -> Subject:
     if content.get("bomFormat") == "CycloneDX":
         return _cyclonedx(mapping(content.get("metadata")))
     if "spdxVersion" in content:

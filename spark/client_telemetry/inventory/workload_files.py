@@ -3,6 +3,7 @@ file, otherwise a CSV with a header.
 """
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from client_telemetry.inventory import kubernetes, spreadsheet
 from client_telemetry.inventory.workloads import UnusableWorkloads, Workloads
 
 LARGEST_BYTES = 256 * 2**20
+_KUBERNETES = re.compile(
+    r"(?:---\s+)?(?:#.*\n)*(?:apiVersion:|kind:|items:|NAMESPACE\s+NAME\s|NAME\s+READY\s)"
+)
+"""How kubectl's YAML and its tables begin: neither is read."""
 
 
 def read(paths: Sequence[Path]) -> Workloads:
@@ -35,6 +40,8 @@ def _add(workloads: Workloads, text: str, name: str) -> None:
     try:
         if text.lstrip()[:1] in ("{", "["):
             workloads.add(kubernetes.read(text, name))
+        elif _KUBERNETES.match(text):
+            raise UnusableWorkloads("not JSON: write it with `kubectl get pods --all-namespaces -o json`")
         elif _is_hosts(text):
             workloads.host_names.append(host_names(text))
         else:

@@ -1,5 +1,6 @@
 """What SBOMs and images are about: digests, names and repositories, as the tools write them."""
 
+import base64
 import io
 import json
 import tarfile
@@ -7,6 +8,7 @@ import tarfile
 import pytest
 from client_telemetry.artefacts import subjects
 from client_telemetry.artefacts.binaries import images
+from client_telemetry.inventory import written
 
 DIGEST, OTHER, LAYER = "sha256:" + "1a" * 32, "sha256:" + "2b" * 32, "sha256:" + "3c" * 32
 
@@ -92,6 +94,49 @@ def test_the_digest_of_the_image_and_not_of_layers_or_bases(sbom):
     assert "ghcr.io/acme/erp:1.2" in found.names
     if sbom is not SYFT_SPDX:
         assert found.repositories == {"github.com/acme/erp"}
+
+
+def attested(predicate):
+    return {
+        "_type": "https://in-toto.io/Statement/v0.1",
+        "predicateType": "https://spdx.dev/Document",
+        "subject": [{"name": "pkg:docker/acme/erp@1.2", "digest": {"sha256": OTHER.removeprefix("sha256:")}}],
+        "predicate": predicate,
+    }
+
+
+def enveloped(statement):
+    payload = base64.b64encode(json.dumps(statement).encode()).decode()
+    return {"payloadType": "application/vnd.in-toto+json", "payload": payload, "signatures": []}
+
+
+KAFKA = {"bomFormat": "CycloneDX", "components": [{"purl": "pkg:pypi/kafka-python@1.3.5"}]}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        attested(KAFKA),
+        attested({"Data": KAFKA}),
+        attested({"Data": json.dumps(KAFKA)}),
+        enveloped(attested(KAFKA)),
+    ],
+)
+def test_an_attestation_is_an_sbom_about_its_subject(tmp_path, document):
+    (tmp_path / "attestation.json").write_text(json.dumps(document))
+    (found,) = written.collect([tmp_path], "3.9.1", "4.0.0").artefacts
+    assert found.subject.digests == {OTHER}
+    assert [each.client.text for each in found.clients] == ["kafka-python 1.3.5"]
+
+
+@pytest.mark.parametrize(
+    "payload", ["%%%", base64.b64encode(b"\xff").decode(), base64.b64encode(b"{").decode(), None]
+)
+def test_a_damaged_attestation_is_said(tmp_path, payload):
+    document = {"payloadType": "application/vnd.in-toto+json", "payload": payload}
+    (tmp_path / "attestation.json").write_text(json.dumps(document))
+    (unread,) = written.collect([tmp_path], "3.9.1", "4.0.0").unread
+    assert "\n" not in unread.reason
 
 
 def test_the_repository_of_an_sbom_about_sources():

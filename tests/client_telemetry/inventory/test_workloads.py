@@ -141,7 +141,11 @@ def test_a_hosts_file_names_addresses(tmp_path):
         ("[" * 100_000, "not JSON: nested too deeply"),
         ('{"items": []}', "no pods in it: write it with `kubectl get pods --all-namespaces -o json`"),
         ('{"kind": "List", "items": [{"kind": "Service", "status": {}}]}', "no pods in it"),
-        ("apiVersion: v1\nitems:\n- kind: Pod\n", "no column with addresses or hosts"),
+        ("apiVersion: v1\nitems:\n- kind: Pod\n", "not JSON: write it with `kubectl get pods"),
+        (
+            "NAMESPACE   NAME   READY   STATUS   IP\nerp  erp-0  1/1  Running  10.1.2.3\n",
+            "not JSON: write it with",
+        ),
         ("name,application\n", None),
         ("ip,color\n10.1.2.3,red\n", "no column that says what runs there"),
         ("10.1.2.3,erp\n", "no column with addresses or hosts: name one `ip_address` or `hostname`"),

@@ -1,5 +1,7 @@
 """SBOMs in JSON: CycloneDX, SPDX 2 and 3, and syft's own."""
 
+import base64
+import binascii
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,6 +14,8 @@ MARKS = (
     '"spdxVersion"',
     "spdx.org/rdf/3.",
     '"anchore/syft',
+    "in-toto.io/Statement",
+    "application/vnd.in-toto+json",
     "raw.githubusercontent.com/anchore/syft",
 )
 """What the beginning of a JSON file has if it is an SBOM, whatever its name."""
@@ -21,7 +25,7 @@ _NO_VERSION = "the SBOM names no version"
 
 def read(text: str) -> Iterator[Package]:
     """Packages with a package URL; others cannot be told from one another by name. Raises Unreadable."""
-    content = parse_object(text)
+    content, _ = unwrapped(parse_object(text))
     lines = Lines(text)
     if content.get("bomFormat") == "CycloneDX":
         found = _cyclonedx(content)
@@ -42,6 +46,27 @@ def read(text: str) -> Iterator[Package]:
         yield Package(
             named.type, named.name, version, line, "" if version else _NO_VERSION, inside=where or ""
         )
+
+
+def unwrapped(content: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The SBOM of an attestation, and the digests that it is about (in-toto Statement, in an envelope of DSSE or by itself: `docker
+    buildx`, `cosign attest`); any other document as it is. Signatures are not checked. Raises Unreadable.
+    """
+    if content.get("payloadType") == "application/vnd.in-toto+json":
+        try:
+            payload = base64.b64decode(str(content.get("payload")), validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            raise Unreadable("the payload of the attestation is not base64 of UTF-8") from None
+        content = parse_object(payload)
+    if "in-toto.io/Statement" not in str(content.get("_type")):
+        return content, ()
+    subjects = [mapping(subject.get("digest")) for subject in objects(content.get("subject"))]
+    digests = tuple(f"sha256:{each['sha256']}" for each in subjects if isinstance(each.get("sha256"), str))
+    predicate = mapping(content.get("predicate"))
+    data = predicate.get("Data")  # cosign before 2.0
+    if isinstance(data, str):
+        return parse_object(data), digests
+    return mapping(data) or predicate, digests
 
 
 _Found = tuple[str, str | None, str | None]
