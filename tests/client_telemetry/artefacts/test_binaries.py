@@ -9,6 +9,7 @@ import zipfile
 from random import Random
 
 import pytest
+import zstandard
 from client_telemetry.artefacts.binaries import archives, go_programs, images
 from client_telemetry.artefacts.scan import scan
 
@@ -184,13 +185,25 @@ def test_an_oci_layout_as_a_folder(tmp_path):
 
 
 def test_what_of_an_image_is_not_read_is_said(tmp_path, monkeypatch):
-    assert refusal(tmp_path, "a.tar", saved(b"\x28\xb5\x2f\xfd")).endswith("zstd, which is not read")
+    damaged = zstandard.compress(LAYER)[:-20] + b"\0" * 20
+    for layer in (b"\x28\xb5\x2f\xfd", damaged):
+        assert "the layer " in refusal(tmp_path, "a.tar", saved(layer))
     assert refusal(tmp_path, "a.tar", tar({"manifest.json": '[{"Layers": ["gone.tar"]}]'})) == (
         "the layer gone.tar is not there"
     )
     monkeypatch.setattr(images, "MOST_LAYER_BYTES", 2**20)
-    bomb = gzip.compress(tar({"big": b"\0" * 2**21}))
-    assert refusal(tmp_path, "a.tar", saved(bomb)).endswith("GiB: refused")
+    for compress in (gzip.compress, zstandard.compress):
+        bomb = compress(tar({"big": b"\0" * 2**21}))
+        assert refusal(tmp_path, "a.tar", saved(bomb)).endswith("GiB: refused")
+
+
+def test_layers_of_every_compression_are_read(tmp_path):
+    plain = clients(tmp_path, "image.tar", saved(LAYER))
+    assert plain
+    for compress in (gzip.compress, zstandard.compress):
+        assert clients(tmp_path, "image.tar", saved(compress(LAYER))) == plain
+    frames = zstandard.compress(LAYER[:1000]) + zstandard.compress(LAYER[1000:])
+    assert clients(tmp_path, "image.tar", saved(frames)) == plain
 
 
 def test_a_part_that_cannot_be_read_hides_nothing_of_the_rest(tmp_path):

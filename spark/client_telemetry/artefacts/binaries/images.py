@@ -13,11 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple
 
+import zstandard
+
 from client_telemetry.artefacts.binaries import installed
 from client_telemetry.artefacts.packages import Package, Unreadable
 
 MOST_LAYER_BYTES = 8 * 2**30
 MOST_MEMBERS = 2_000_000
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _LARGEST_JSON = 16 * 2**20
 _NAME_ANNOTATIONS = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
 _DIGEST = re.compile(r"sha(?:256|512):[0-9a-f]{32,128}")
@@ -85,7 +88,7 @@ def read(open_file: Open) -> Iterator[Package]:
             try:
                 with opened:
                     _apply(layer, opened, files)
-            except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+            except (tarfile.TarError, EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
                 raise Unreadable(f"the layer {layer} cannot be read: {error}") from None
         for packages in files.values():
             yield from packages
@@ -184,9 +187,11 @@ class _Bounded(io.RawIOBase):
 def _apply(name: str, opened: BinaryIO, files: dict[str, list[Package]]) -> None:
     beginning = opened.read(4)
     opened.seek(0)
-    if beginning == b"\x28\xb5\x2f\xfd":
-        raise Unreadable(f"the layer {name} is compressed with zstd, which is not read")
-    stream: Any = gzip.GzipFile(fileobj=opened) if beginning[:2] == b"\x1f\x8b" else opened
+    stream: Any = opened
+    if beginning == _ZSTD:
+        stream = zstandard.ZstdDecompressor().stream_reader(opened, read_across_frames=True)
+    elif beginning[:2] == _GZIP:
+        stream = gzip.GzipFile(fileobj=opened)
     with tarfile.open(fileobj=_Bounded(stream, name), mode="r|") as layer:
         for number, member in enumerate(layer):
             if number > MOST_MEMBERS:
