@@ -20,7 +20,7 @@ from typing import Any
 
 import psutil
 from client_telemetry.compatibility import ApiUse, targets
-from client_telemetry.jobs.impact import ROWS_WITHOUT_SPARK
+from client_telemetry.impact.answer import ROWS_WITHOUT_SPARK
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS

@@ -19,8 +19,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from client_telemetry.activity import subscription_brokers
+from client_telemetry.activity import subscription_evidence as lake_evidence
 from client_telemetry.jobs import main_of
-from client_telemetry.jobs import subscription_evidence as lake_evidence
 from client_telemetry.knowledge import releases
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.stage import absolute_url, spark_session
@@ -116,7 +117,7 @@ class Evidence:
         self._connected = _rows(lake_evidence.connected(frame(CLIENT_CONNECTIONS)))
         self._clients = lake.rows(CLIENTS, cluster_id=CLUSTER, dt=DAY)
         brokers = lake.rows(BROKERS, cluster_id=CLUSTER, dt=DAY)
-        resources, _ = lake_evidence.configured_resources(brokers)
+        resources, _ = subscription_brokers.configured_resources(brokers)
         assert resources is not None, "no broker of the sample reported its subscriptions"
         self.configured = resources
 

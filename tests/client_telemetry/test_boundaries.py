@@ -7,6 +7,8 @@ import pytest
 
 from benchmarks import rooms
 
+LINES_OF_A_JOB = 100
+
 
 @pytest.mark.parametrize(
     "package",
@@ -47,3 +49,9 @@ def test_imports_go_down_or_stay_at_their_level():
 def test_no_modules_import_each_other_and_no_chain_is_too_long():
     assert rooms.circles() == []
     assert len(rooms.longest_chain()) <= rooms.LONGEST_CHAIN
+
+
+def test_a_job_is_arguments_inputs_transform_write():
+    """What is more belongs to the room whose work it is."""
+    lines = {path.name: len(path.read_text().splitlines()) for path in (rooms.PACKAGE / "jobs").glob("*.py")}
+    assert {name: number for name, number in lines.items() if number > LINES_OF_A_JOB} == {}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from client_telemetry.formats.raw.writer import DumpWriter
+from client_telemetry.impact import answer
 from client_telemetry.jobs import collect as collect
 from client_telemetry.jobs import decode as decode
 from client_telemetry.jobs import impact as impact
@@ -149,7 +150,7 @@ def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(publishe
 
 def test_the_gate_tells_of_a_value_that_the_workers_of_impact_had_not(published, monkeypatch):
     before = published.rows(UPGRADE_VERDICTS)
-    parts_of = impact.parts_of
+    parts_of = answer.parts_of
 
     def without_connections(*known):
         def work(pieces):
@@ -159,7 +160,7 @@ def test_the_gate_tells_of_a_value_that_the_workers_of_impact_had_not(published,
 
         return parts_of(*known).worked(work)
 
-    monkeypatch.setattr(impact, "parts_of", without_connections)
+    monkeypatch.setattr(answer, "parts_of", without_connections)
     code, result = published.run("impact", report_id="report", to="4.0.0")
     assert (code, result["status"]) == (3, "failed_gate")
     assert (

@@ -5,10 +5,11 @@ says counts; where no code was read, a client that could be held back by it is n
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
+from client_telemetry.artefacts.code_seen import CodeSeen, Pin
 from client_telemetry.artefacts.found import Judged
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.compatibility.evidence import ClientEvidence
@@ -33,27 +34,6 @@ class Configuration(NamedTuple):
     """The setting that pins a protocol version; empty if there is none."""
     safe_from: str
     """Pinned to this release or a later one it works with 4.x as by default; empty if that is not known."""
-
-
-@dataclass(frozen=True)
-class Pin:
-    """A setting in code or configuration that pins the protocol version. `release` is None if the text is no release."""
-
-    library: str
-    text: str
-    release: str | None
-    where: str
-
-
-@dataclass(frozen=True)
-class CodeSeen:
-    """What the sources beside a lock file say."""
-
-    libraries: frozenset[str] = frozenset()
-    """Libraries that sources which were read import: had they pinned a version there, it would be in `pins`."""
-    pins: tuple[Pin, ...] = ()
-    mechanisms: tuple[tuple[str, str], ...] = ()
-    """SASL mechanisms that configuration files name, each with its place. Others may be used elsewhere."""
 
 
 @cache

@@ -156,8 +156,9 @@ def update(arguments: Sequence[str]) -> int:
         raise UnusablePackage(
             f"{source}: of {package.built_at:%Y-%m-%d %H:%M}, older than the one in use ({built_at:%Y-%m-%d %H:%M}): nothing changed"
         )
+    in_use = knowledge.in_use().package
     if (
-        (in_use := knowledge.in_use().package)
+        isinstance(in_use, Package)
         and in_use.compressed == package.compressed
         and package.built_at == built_at
     ):

@@ -12,11 +12,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from client_telemetry import knowledge
 from client_telemetry.activity.log_evidence import MixedBrokers, NoRequests, from_logs
 from client_telemetry.activity.records import Evidence
 from client_telemetry.cli.log_times import add_time_options, spelled
@@ -37,7 +35,7 @@ from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.review.publish import PAGE, publish
-from client_telemetry.reports.review.report import ReviewReport
+from client_telemetry.reports.review.report import report_of
 from client_telemetry.review import decision
 from client_telemetry.review.applications import of_tracks, with_applications
 from client_telemetry.review.in_parts import assembled, part, setting
@@ -89,34 +87,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(str(error))
     except OSError as error:
         return _refuse(f"{error.filename}: {error.strerror}")
-    decisions = decision.decisions(log_review)
     name = args.name or log_review.cluster_id or "unknown"
     began = datetime.fromtimestamp(log_review.upgrade.began, UTC)
-    report = ReviewReport(
-        log_review,
-        f"{source}_to_{target}_{began:%Y%m%dT%H%M%SZ}",
-        name,
-        datetime.now(UTC),
-        decisions,
-        "made now, from the requests before the first broker changed",
-        metrics=metric_review(log_review, common, comparisons, curves, lambda clients: tracks),
-        knowledge_version=knowledge.version(),
-        knowledge_built_at=knowledge.built_at(),
-        code_version=version("client-telemetry"),
-    )
+    metrics = metric_review(log_review, common, comparisons, curves, lambda clients: tracks)
+    review_id = f"{source}_to_{target}_{began:%Y%m%dT%H%M%SZ}"
+    report = report_of(log_review, review_id, name, datetime.now(UTC), metrics)
     folder = publish(report, args.publish)
     began_at = [change.began for change in upgrades(evidence.runs) if change[:2] == (source, target)]
     if len(began_at) > 1:
         times = ", ".join(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" for at in began_at)
         _say(f"{len(began_at)} upgrades from {source} to {target}, begun at {times} UTC: this is the last")
     if log_review.upgrade.is_mixed:
-        for decided in decisions:
+        for decided in report.decisions:
             _say(f"broker {decided.broker_id}: {decided.decision.replace('_', ' ')}: {decided.reason}")
     _say(report.sentence)
     _say(f"Review: {folder / PAGE}")
     if not log_review.upgrade.is_mixed:
         return 0
-    return decision.EXIT_CODES[decision.overall(decisions)]
+    return decision.EXIT_CODES[decision.overall(report.decisions)]
 
 
 def _offered(stated: str | None, evidence: Evidence) -> dict[str, tuple[str, ...]]:

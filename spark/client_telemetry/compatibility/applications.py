@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from client_telemetry.compatibility import fingerprints
-from client_telemetry.knowledge import apis, client_ranges, releases, served, software
+from client_telemetry.knowledge import apis, client_ranges, declared_versions, releases, served, software
 from client_telemetry.knowledge.served import BrokerApi
 from client_telemetry.knowledge.software import Identity
 
@@ -100,7 +100,7 @@ def _not_chosen(
 ) -> str:
     """The first request in a version that the library would not choose on these brokers; empty if there is none."""
     for key, versions in sorted(requests.items()):
-        declared = client_ranges.declared(identity, key)
+        declared = declared_versions.declared(identity, key)
         chosen = {
             min(declared.max, by_key[key].advertised.max) for by_key in offered if declared and key in by_key
         }
@@ -119,7 +119,7 @@ def _unexplained(
     if not offered:
         return "the release of the brokers is not known"
     for key in sorted(requests):
-        if client_ranges.declared(identity, key) is None or not any(key in by_key for by_key in offered):
+        if declared_versions.declared(identity, key) is None or not any(key in by_key for by_key in offered):
             return f"whether {identity.text} sends {apis.name(key)} is not known"
     return _not_chosen(identity, requests, offered)
 

@@ -10,7 +10,16 @@ from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, versions_in_use
 from client_telemetry.compatibility.fingerprints import Fingerprint
 from client_telemetry.compatibility.identification import Identification
-from client_telemetry.knowledge import apis, client_ranges, features, products, roles, served, software
+from client_telemetry.knowledge import (
+    apis,
+    client_ranges,
+    declared_versions,
+    features,
+    products,
+    roles,
+    served,
+    software,
+)
 from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, Circumstances
 from client_telemetry.knowledge.served import BrokerApi
@@ -185,7 +194,7 @@ class Case:
 
     def declared(self, key: int) -> Versions | None:
         """The versions of an API that the declared name and version imply; None if they imply nothing."""
-        return None if self.contradiction else client_ranges.declared(self.identity, key)
+        return None if self.contradiction else declared_versions.declared(self.identity, key)
 
     def never_used(self, key: int) -> bool:
         """Whether a library that is known API by API never sends this request, in any role that was seen."""
@@ -196,7 +205,7 @@ class Case:
             and identity.version is not None
             and identity.version_decides
             and client_ranges.covers(identity.library, identity.version)
-            and client_ranges.declared(identity, key) is None
+            and declared_versions.declared(identity, key) is None
         )
 
 
@@ -262,7 +271,7 @@ def _named_elsewhere(
 def _sends_just_this(identity: Identity, uses: Mapping[int, list[ApiUse]], source: str) -> bool:
     explained = False
     for key, of_api in uses.items():
-        declared, offered = client_ranges.declared(identity, key), served.by(source).get(key)
+        declared, offered = declared_versions.declared(identity, key), served.by(source).get(key)
         if key == apis.API_VERSIONS:
             continue
         if declared is None or offered is None:

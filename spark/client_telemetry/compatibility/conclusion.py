@@ -41,7 +41,7 @@ def conclude(case: Case) -> ClientVerdict:
     verdict = min(
         (finding.verdict for finding in findings if finding.decides), key=PRECEDENCE.index, default=SAFE
     )
-    nothing_shown = not case.roles and case.dropped and not inference.greets_as_of_0_11(case)
+    nothing_shown = not case.roles and bool(case.dropped) and not inference.greets_as_of_0_11(case)
     not_told_apart = inference.several_programs(case) if case.may_lose_anything else ""
     if verdict != BREAKS and (
         nothing_shown or not_told_apart or any(finding.could_be_met for finding in findings)
@@ -49,7 +49,7 @@ def conclude(case: Case) -> ClientVerdict:
         verdict = INSUFFICIENT_EVIDENCE
     reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
     fix = fixes.for_verdict(reasons, case)
-    missing = explanations.missing(case, findings, not_told_apart)
+    missing = explanations.missing(case, findings, not_told_apart, nothing_shown=nothing_shown)
     if verdict == BREAKS and fix and not fix.startswith(fixes.NOT_IDENTIFIED):
         missing = explanations.without_library(missing)
     refused = bool(case.failing) or any(finding.already for finding in findings)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from client_telemetry.compatibility import inference
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding
 from client_telemetry.knowledge import apis, client_ranges, features
@@ -20,12 +19,14 @@ from client_telemetry.knowledge.vocabulary import (
 ASK = "ask its owner for library, version and configuration"
 
 
-def missing(case: Case, findings: list[Finding], not_told_apart: str) -> tuple[str, ...]:
+def missing(
+    case: Case, findings: list[Finding], not_told_apart: str, *, nothing_shown: bool
+) -> tuple[str, ...]:
     """What is unknown about a client and what would settle it, most important first. `not_told_apart`: what shows that it may be
-    several programs.
+    several programs. `nothing_shown`: no request shows what it does.
     """
     gaps = []
-    if not case.roles and case.dropped and not inference.greets_as_of_0_11(case):
+    if nothing_shown:
         settled_by = "watch it longer, or "
         if _only_asks_for_versions(case):
             # A check whether brokers answer would look the same however long it is watched.

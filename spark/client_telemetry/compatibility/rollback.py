@@ -17,7 +17,7 @@ from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ClientEvidence, format_versions, versions_in_use
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding, Outlook
 from client_telemetry.console.counted import first_of
-from client_telemetry.knowledge import apis, client_ranges, known_issues, releases, served
+from client_telemetry.knowledge import apis, declared_versions, known_issues, releases, served
 from client_telemetry.knowledge.known_issues import KnownIssue
 from client_telemetry.knowledge.software import Identity
 from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, OBSERVED, PRECEDENCE, SAFE
@@ -95,7 +95,7 @@ def _could_change_its_group(identity: Identity, from_release: str, to_release: s
     return (
         there is not None
         and releases.parse(from_release) < _GROUPS_BY_DEFAULT <= releases.parse(to_release)
-        and client_ranges.declared(identity, _CONSUMER_GROUP_HEARTBEAT) is not None
+        and declared_versions.declared(identity, _CONSUMER_GROUP_HEARTBEAT) is not None
     )
 
 

@@ -19,15 +19,6 @@ from client_telemetry.identity.client_families import family
 from client_telemetry.identity.programs import sends_two_versions
 from client_telemetry.knowledge import apis, kip511, products, software
 
-KINDS = {
-    "application": "clients with their own client ids",
-    "streams": "Kafka Streams: all threads and instances of one application.id",
-    "connect": "Kafka Connect: a worker with its connectors",
-    "mirrormaker": "MirrorMaker 2",
-    "tool": "one of Kafka's command line tools",
-    "product": "a product with its own client id",
-    "default_client_id": "clients with a library's default client ids: possibly several programs",
-}
 SHARED_ID = "another program has the same principal and client id"
 SEVERAL_VERSIONS = (
     "its clients run several versions: a deployment that is changing, or two programs with one client id"

@@ -38,9 +38,8 @@ from client_telemetry.tables.table import (
     ArrayType,
     struct,
 )
-from client_telemetry.workers.columns import ALWAYS, NEVER, Vector, integers, micros, numbered
+from client_telemetry.workers.columns import ALWAYS, NEVER, Vector, integers, micros, micros_of, numbered
 
-_EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
 _USE = struct(
     api_key=INT,
     version=INT,
@@ -226,7 +225,3 @@ def time_of(first_micros: int, last_micros: int, question: Question) -> Time:
         return Time(0, 1, until)
     end = last_micros if until is None else min(last_micros, until)
     return Time(first_micros, max(end - first_micros, 0) // CELLS + 1, until)
-
-
-def micros_of(at: dt.datetime) -> int:
-    return (at - _EPOCH) // dt.timedelta(microseconds=1)

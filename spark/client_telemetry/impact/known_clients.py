@@ -25,12 +25,11 @@ from client_telemetry.impact.client_evidence import (
 )
 from client_telemetry.impact.what_decides import Mechanisms, alike
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
-from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, CLIENTS
+from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, CLIENTS, OF_THE_PROFILE
 from client_telemetry.workers.columns import Vector, numbered
 from client_telemetry.workers.exchange import Exchange, read_in_tasks
 from client_telemetry.workers.pieces import Pieces, by_part
 
-OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
 READ = (
     *CLIENT_KEY,
     "program",

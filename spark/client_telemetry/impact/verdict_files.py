@@ -25,13 +25,12 @@ from client_telemetry.compatibility.rollback import judge_rollback
 from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.compatibility.well_observed import is_well_observed
 from client_telemetry.formats.raw.garbage_collection import collector_paused
-from client_telemetry.impact.known_clients import OF_THE_PROFILE
 from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
 from client_telemetry.knowledge import products
 from client_telemetry.knowledge.logins import Login
 from client_telemetry.knowledge.releases import is_rollback
 from client_telemetry.lake.writer import DataFile, TablePlace
-from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.clients import CLIENT_KEY, OF_THE_PROFILE
 from client_telemetry.tables.table import BOOLEAN, INTS, STRING, Table, struct
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS

@@ -14,10 +14,9 @@ import pyarrow.compute as pc
 
 from client_telemetry.compatibility.evidence import ApiError, ApiUse, FailedApi
 from client_telemetry.compatibility.failed_apis import failed_apis
-from client_telemetry.impact.client_evidence import micros_of
 from client_telemetry.knowledge import kip511
 from client_telemetry.knowledge.logins import Login, settled
-from client_telemetry.workers.columns import Vector, integers, lengths, starts
+from client_telemetry.workers.columns import Vector, integers, lengths, micros_of, starts
 
 _POWERS = 10 ** np.arange(19)
 Software = tuple[str | None, str | None]

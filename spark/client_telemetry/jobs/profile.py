@@ -2,16 +2,9 @@
 
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
-from client_telemetry.lake.files import rows_in
-from client_telemetry.pipeline.stage import (
-    Outcome,
-    Slice,
-    Stage,
-    days,
-    parser,
-    run,
-    use_own_knowledge,
-)
+from client_telemetry.pipeline.inputs import StageInputs
+from client_telemetry.pipeline.options import add_options, no_days
+from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.profile.clients import clients
 from client_telemetry.tables import clients as clients_suite
@@ -23,24 +16,17 @@ SUITES = (clients_suite.SUITE,)
 
 
 def profile(stage: Stage) -> Outcome:
-    use_own_knowledge(stage.arguments.knowledge)
-    days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
-    owners = stage.arguments.owners
-    rules = read_text_file(owners, "owner rules", load_owner_rules) if owners else ()
+    args = stage.arguments
+    use_own_knowledge(args.knowledge)
+    days, lake, cluster = args.days, stage.lake, stage.cluster
+    rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     stage.warnings += rule_hints(rules)
-    where = {"cluster_id": cluster, "dt": days}
-    of_the_days = stage.condition(where)
     branch = stage.branch((CLIENTS,))
-    published = lake.published(cluster)
-    connections, sessions = (
-        lake.read(table, published[table.name]).where(of_the_days)
-        for table in (CLIENT_CONNECTIONS, CLIENT_SESSIONS)
-    )
+    inputs = StageInputs.of(stage, days, (CLIENT_CONNECTIONS, CLIENT_SESSIONS))
+    connections, sessions = inputs.frame(CLIENT_CONNECTIONS), inputs.frame(CLIENT_SESSIONS)
+    where = {"cluster_id": cluster, "dt": days}
     branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in days], **where)
-    facts = {
-        name: rows_in(lake.files(table, published[table.name], **where), table)
-        for name, table in (("connections", CLIENT_CONNECTIONS), ("sessions", CLIENT_SESSIONS))
-    }
+    facts = {"connections": inputs.count(CLIENT_CONNECTIONS), "sessions": inputs.count(CLIENT_SESSIONS)}
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     found = lake.rows(CLIENTS, columns=("dt", "principal", "owner", "application"), **where)
     without_owner = [row for row in found if row["owner"] is None]
@@ -59,14 +45,5 @@ def profile(stage: Stage) -> Outcome:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("profile", __doc__)
-    arguments.add_argument("--days", required=True, type=days, help="days to process, UTC")
-    arguments.add_argument("--owners", help="file or URL of the owner rules; default: no owners")
-    arguments.add_argument(
-        "--knowledge", help="folder with your own knowledge; default: only the built-in knowledge base"
-    )
-    return run(
-        arguments,
-        profile,
-        argv,
-        lambda args: None if args.days else "profile: no day to process, nothing to do",
-    )
+    add_options(arguments, "--days", "--owners", "--knowledge")
+    return run(arguments, profile, argv, no_days("profile"))

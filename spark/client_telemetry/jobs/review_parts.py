@@ -35,17 +35,13 @@ def outcomes(review: RowsOf, place: TablePlace, clients: Sequence[ReviewedClient
     if not clients:
         return WrittenClients({}, ())
     urls = write_rows(UPGRADE_OUTCOMES, place, outcome_rows(clients, review))
-    return WrittenClients({key(client): outcome_lines([client]) for client in clients}, urls)
+    return WrittenClients({client.key: outcome_lines([client]) for client in clients}, urls)
 
 
 def all_lines(clients: Iterable[ReviewedClient], written: Iterable[WrittenClients]) -> list[Lines]:
     """Lines in the order of the clients, all of which were written."""
     by_key = {key: lines for written_part in written for key, lines in written_part.lines.items()}
-    return [by_key[key(client)] for client in clients]
-
-
-def key(client: ReviewedClient) -> tuple[str | None, str, str]:
-    return client.client_id, client.principal, client.track_name
+    return [by_key[client.key] for client in clients]
 
 
 def metric_changes(

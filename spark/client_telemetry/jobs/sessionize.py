@@ -10,8 +10,10 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.lake.files import rows_in, values_in
-from client_telemetry.pipeline.stage import Outcome, Slice, Stage, days, parser, run
+from client_telemetry.lake.files import values_in
+from client_telemetry.pipeline.inputs import StageInputs
+from client_telemetry.pipeline.options import add_options, no_days
+from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run
 from client_telemetry.sessionize.connections import Events, client_connections, events_left_out
 from client_telemetry.sessionize.earlier_events import earlier_events
 from client_telemetry.sessionize.look_back import with_history
@@ -28,37 +30,33 @@ SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
 
 
 def sessionize(stage: Stage) -> Outcome:
-    days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
+    days = stage.arguments.days
     branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
-    published = lake.published(cluster)
     history = sorted({day - dt.timedelta(days=n) for day in days for n in range(HISTORY_DAYS + 1)})
-    earlier = [day for day in history if day not in days]
-    where, needed = {"cluster_id": cluster, "dt": days}, {"cluster_id": cluster, "dt": history}
-    brokers = lake.rows(BROKERS, published[BROKERS.name], **needed)
-    pushes = lake.read(CLIENT_PUSHES, published[CLIENT_PUSHES.name]).where(stage.condition(needed))
-    snapshot = published[CONNECTION_EVENTS.name]
-    of_the_days = lake.read(CONNECTION_EVENTS, snapshot).where(stage.condition(where))
-    files_before = lake.files(CONNECTION_EVENTS, snapshot, cluster_id=cluster, dt=earlier)
+    inputs = StageInputs.of(stage, days, (BROKERS, CLIENT_PUSHES, CONNECTION_EVENTS))
+    needed, earlier = inputs.on(history), inputs.on([day for day in history if day not in days])
+    brokers, pushes = needed.rows(BROKERS), needed.frame(CLIENT_PUSHES)
+    of_the_days, files_before = inputs.frame(CONNECTION_EVENTS), earlier.files(CONNECTION_EVENTS)
     before = earlier_events(of_the_days, files_before, max(days)) if files_before else None
     events = {day: _events(of_the_days, before, day, is_first=day == min(days)) for day in days}
     connections = [client_connections(events[day], brokers, pushes, day) for day in days]
+    where = {"cluster_id": stage.cluster, "dt": days}
     branch.replace(CLIENT_CONNECTIONS, connections, **where)
-    files = lake.files(CLIENT_PUSHES, published[CLIENT_PUSHES.name], **needed)
+    files = needed.files(CLIENT_PUSHES)
     ends = branch.files(CLIENT_CONNECTIONS, **where)
     sessions = [client_sessions(stage.spark, files, ends, brokers, day) for day in days]
     branch.replace(CLIENT_SESSIONS, sessions, **where)
 
-    event_files = lake.files(CONNECTION_EVENTS, snapshot, **where)
     left_out = sum(events_left_out(events[day], day) for day in days)
     of_the_day = [file for file in files if file.dt in days]
     facts = {
-        "events": rows_in(event_files, CONNECTION_EVENTS) - left_out,
+        "events": inputs.count(CONNECTION_EVENTS) - left_out,
         "pushes": values_in(of_the_day, CLIENT_PUSHES, "client_instance_id"),
     }
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     counts = {"connections": rows[CLIENT_CONNECTIONS.name], "sessions": rows[CLIENT_SESSIONS.name]}
     message = (
-        f"sessionize: cluster {cluster}, {', '.join(map(str, days))}: "
+        f"sessionize: cluster {stage.cluster}, {', '.join(map(str, days))}: "
         f"{counts['connections']} connections, {counts['sessions']} sessions"
     )
     return Outcome(message, counts)
@@ -75,10 +73,5 @@ def _events(of_the_days: DataFrame, before: DataFrame | None, day: dt.date, is_f
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("sessionize", __doc__)
-    arguments.add_argument("--days", required=True, type=days, help="days to process, UTC")
-    return run(
-        arguments,
-        sessionize,
-        argv,
-        lambda args: None if args.days else "sessionize: no day to process, nothing to do",
-    )
+    add_options(arguments, "--days")
+    return run(arguments, sessionize, argv, no_days("sessionize"))

@@ -14,13 +14,12 @@ import hashlib
 import io
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-
-from client_telemetry.knowledge.package import Package
+from typing import Protocol
 
 OWN_FILES = (
     "broker_api_versions.csv",
@@ -71,6 +70,23 @@ class OwnKnowledge:
 
     folder: str
     texts: Mapping[str, str]
+
+
+class Package(Protocol):
+    """A data package, as far as readers of files need it (package.py)."""
+
+    @property
+    def origin(self) -> str: ...
+
+    @property
+    def built_at(self) -> dt.datetime: ...
+
+    @property
+    def extended_with(self) -> tuple[str, ...]: ...
+
+    def text(self, file: str) -> str: ...
+
+    def names(self) -> Collection[str]: ...
 
 
 @dataclass(frozen=True)
@@ -193,7 +209,7 @@ def shipped_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[st
     package = _in_use.package
     if package is None:
         return _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
-    if file not in package.compressed:
+    if file not in package.names():
         raise DamagedKnowledge(f"{package.origin}: {file}", 0, "is not in the package")
     return _rows(file, columns, package.text(file))
 

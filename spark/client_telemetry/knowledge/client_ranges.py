@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, apis, client_versions, due, rows, served, whole
+from client_telemetry.knowledge import DamagedKnowledge, apis, client_versions, due, rows, whole
 from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.software import Identity
 
@@ -186,7 +186,7 @@ def _unnamed(library: str, configuration: str) -> dict[int, tuple[Row, ...]]:
     return {key: tuple(sorted(of_api)) for key, of_api in ranges.items()}
 
 
-def _of_unnamed(identity: Identity, key: int) -> Row | None:
+def of_unnamed(identity: Identity, key: int) -> Row | None:
     """Like `of`, for a library that is written down and may declare no name. A version newer than the newest known one
     counts as that one.
     """
@@ -200,20 +200,3 @@ def _of_unnamed(identity: Identity, key: int) -> Row | None:
     return next(
         (row for row in rows_by_api.get(key, ()) if row.version_from <= version <= row.version_to), None
     )
-
-
-def declared(identity: Identity | None, key: int) -> Versions | None:
-    """The versions of an API that a declared library and version imply; None if they imply nothing."""
-    if identity is None or identity.version is None or not identity.version_decides:
-        return None
-    row = of(identity.library, identity.version, key) or _of_unnamed(identity, key)
-    return _as_pinned(row.versions, identity.pinned_to, key) if row else None
-
-
-def _as_pinned(versions: Versions, pinned_to: str, key: int) -> Versions:
-    """The versions of an API that a client uses which speaks as of this release, or all if it is not pinned."""
-    of_release = served.by(pinned_to).get(key) if pinned_to else None
-    if of_release is None:
-        return versions
-    highest = min(versions.max, of_release.advertised.max)
-    return Versions(min(versions.min, highest), highest)

@@ -5,7 +5,7 @@ package_files.py reads and writes packages; knowledge.use activates one.
 
 import datetime as dt
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 
@@ -34,7 +34,7 @@ class Package:
         """Raises KeyError for a file that it lacks."""
         return zlib.decompress(self.compressed[file]).decode()
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """The names of its files, sorted."""
         return sorted(self.compressed)
 

@@ -42,3 +42,14 @@ ROLLBACK_AFTER_FINALIZATION = "rollback_after_finalization"
 STEPS = (ROLLING, NOT_FINALIZED, FINALIZED, ROLLBACK_BEFORE_FINALIZATION, ROLLBACK_AFTER_FINALIZATION)
 """Brokers of both releases at work; all on the target with the source's feature levels; with the target's; back on the
 source from either."""
+
+APPLICATION_KINDS = {
+    "application": "clients with their own client ids",
+    "streams": "Kafka Streams: all threads and instances of one application.id",
+    "connect": "Kafka Connect: a worker with its connectors",
+    "mirrormaker": "MirrorMaker 2",
+    "tool": "one of Kafka's command line tools",
+    "product": "a product with its own client id",
+    "default_client_id": "clients with a library's default client ids: possibly several programs",
+}
+"""What one application is: kind and its meaning."""

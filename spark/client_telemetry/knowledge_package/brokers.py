@@ -71,7 +71,9 @@ def _levels(repository: MavenRepository, release: str) -> tuple[Mapping[str, Lev
 def base() -> Package:
     """The package in use, or what ships with the program as one."""
     package = knowledge.in_use().package
-    return package or Package.of_texts("shipped", knowledge.shipped_built_at(), knowledge.shipped_texts())
+    if isinstance(package, Package):
+        return package
+    return Package.of_texts("shipped", knowledge.shipped_built_at(), knowledge.shipped_texts())
 
 
 def add_all(repository: MavenRepository) -> Iterator[Step]:

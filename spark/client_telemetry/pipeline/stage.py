@@ -274,26 +274,6 @@ class Stage:
         return {result.table_name: result.rows for result in results}
 
 
-def days_of_evidence(stage: Stage) -> list[dt.date]:
-    """For a question: the published days among the `window` days that end with `day`. Raises BadArguments if there is
-    none.
-    """
-    args = stage.arguments
-    published = sorted(stage.lake.published_days(stage.cluster, "profile"))
-    if not published:
-        raise BadArguments(
-            f"no day of cluster {stage.cluster!r} has been processed: run client_telemetry_daily first"
-        )
-    last = args.day or published[-1]
-    days = [d for d in published if last - dt.timedelta(days=args.window) < d <= last]
-    if not days:
-        raise BadArguments(
-            f"no processed day of cluster {stage.cluster!r} lies in the {args.window} days up to {last}; "
-            f"processed are {published[0]} to {published[-1]}"
-        )
-    return days
-
-
 def run(
     arguments: argparse.ArgumentParser,
     body: Callable[[Stage], Outcome],

@@ -37,6 +37,11 @@ class ReviewedClient:
     track_name: str = ""
     """The software name of its track (tracks.TrackKey)."""
 
+    @property
+    def key(self) -> tuple[str | None, str, str]:
+        """What it is identified by: that of its track."""
+        return self.client_id, self.principal, self.track_name
+
     @cached_property
     def last_outcome(self) -> Outcome:
         """See outcome.last_of."""

@@ -127,6 +127,19 @@ class Suggestion:
     unwanted: tuple[ObservedInstance, ...]
     remarks: tuple[str, ...]
 
+    def inexact(self) -> list[str]:
+        """Sentences about clients that the proposed selectors cannot separate."""
+        sentences = []
+        for words, instances in (("does not reach", self.missing), ("also reaches", self.unwanted)):
+            if instances:
+                ids = sorted({str(instance.instance.client_id) for instance in instances})
+                more = ", ..." if len(ids) > 5 else ""
+                sentences.append(
+                    f"No selectors tell the wanted clients apart: the proposal {words} {len(instances)} instances "
+                    f"({', '.join(ids[:5])}{more})."
+                )
+        return sentences
+
 
 def suggest(
     goal: Goal, observed: Sequence[ObservedInstance], release: tuple[int, ...], java: JavaRuntime

@@ -5,6 +5,8 @@ keeps the others, an empty value deletes a key, a resource without keys is remov
 ClientMetricsManager.updateSubscription.
 """
 
+import argparse
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -27,6 +29,42 @@ class Operation:
     action: str
     name: str | None
     properties: Mapping[str, str]
+
+
+def add_changes(arguments: argparse.ArgumentParser) -> None:
+    """Options that describe a change, or several."""
+    arguments.add_argument("--changes", help="JSON list of changes, to check several at once")
+    arguments.add_argument("--action", choices=ACTIONS, help="type of the change")
+    arguments.add_argument("--name", help="name of the subscription; default: a generated one")
+    arguments.add_argument("--metrics", help="metric prefixes, separated by commas; * for all")
+    arguments.add_argument("--interval-ms", help="push interval")
+    arguments.add_argument("--match", help="selectors, key=regex, separated by commas")
+
+
+def changes_of(args: argparse.Namespace) -> object:
+    """The JSON list for `operations_of`, from `add_changes`. Raises UnusableProposal."""
+    if args.changes:
+        if args.action:
+            raise UnusableProposal("give either --changes or --action")
+        return json_of("--changes", args.changes)
+    if not args.action:
+        raise UnusableProposal(
+            "there is no change to check: give --action (add, alter, delete), --changes, or --goal"
+        )
+    fields = {
+        "name": args.name,
+        "metrics": args.metrics,
+        "interval_ms": args.interval_ms,
+        "match": args.match,
+    }
+    return [{"action": args.action, **{key: value for key, value in fields.items() if value is not None}}]
+
+
+def json_of(option: str, text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UnusableProposal(f"{option} is not valid JSON: {error}") from error
 
 
 def operations_of(content: Any) -> list[Operation]:

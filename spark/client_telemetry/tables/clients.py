@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.types import ArrayType
 
-from client_telemetry.identity.applications import KINDS
-from client_telemetry.identity.applications import KINDS as APPLICATION_KINDS
 from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge.vocabulary import APPLICATION_KINDS
 from client_telemetry.tables.suite import Expectations, Suite, every, flags_are_known
 from client_telemetry.tables.table import (
     API_USES,
@@ -93,6 +92,8 @@ APPLICATION = (
         nullable=False,
     ),
 )
+OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
+"""What verdicts take from a client's profile."""
 
 CLIENTS: "Table[ClientRow]" = Table(
     name="clients",
@@ -221,7 +222,7 @@ CLIENTS: "Table[ClientRow]" = Table(
 )
 
 _UNKNOWN = f"not ({kip511.is_declared('client_software_name')})"
-_KINDS = ", ".join(f"'{kind}'" for kind in KINDS)
+_KINDS = ", ".join(f"'{kind}'" for kind in APPLICATION_KINDS)
 _RELATIONS = ", ".join(f"'{relation}'" for relation in RELATIONS)
 
 

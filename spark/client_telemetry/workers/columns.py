@@ -1,5 +1,6 @@
 """Rows and lists as columns: what NumPy needs to group and join Arrow data."""
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ Vector = np.ndarray[Any, np.dtype[Any]]
 """One-dimensional."""
 NEVER, ALWAYS = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 """Microseconds in place of a missing time: later, and earlier, than all."""
+_EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
 
 
 def numbered(columns: Sequence[pa.ChunkedArray]) -> tuple[Vector, Vector]:
@@ -77,6 +79,10 @@ def integers(column: pa.Array, instead_of_null: int = 0) -> Vector:
 def micros(column: pa.Array, instead_of_null: int) -> Vector:
     """int64[n]: a column of times as microseconds since 1970."""
     return integers(column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()), instead_of_null)
+
+
+def micros_of(at: dt.datetime) -> int:
+    return (at - _EPOCH) // dt.timedelta(microseconds=1)
 
 
 def starts(lengths: Vector) -> Vector:

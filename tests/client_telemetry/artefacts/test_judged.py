@@ -2,7 +2,8 @@
 
 import pytest
 from client_telemetry.artefacts import known_packages, libraries
-from client_telemetry.artefacts.judged import CodeSeen, configurations, of
+from client_telemetry.artefacts.code_seen import CodeSeen
+from client_telemetry.artefacts.judged import configurations, of
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.compatibility import ClientEvidence, judge
 from client_telemetry.knowledge import client_ranges, software

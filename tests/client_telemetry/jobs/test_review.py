@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from client_telemetry.jobs.review import Planned, idle, planned, show_in_report
+from client_telemetry.jobs.review import idle
+from client_telemetry.jobs.review_prediction import show_in_report
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.stage import BadArguments
+from client_telemetry.review.planned import Planned, planned
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS as BROKERS_TABLE
 from client_telemetry.tables.clients import CLIENTS

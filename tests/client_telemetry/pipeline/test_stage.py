@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from client_telemetry.jobs.publish import as_read
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import stage
+from client_telemetry.pipeline.inputs import as_read
 from client_telemetry.tables.brokers import BROKERS
 from pyspark.sql import SparkSession
 

@@ -314,7 +314,7 @@ def test_workers_find_what_one_process_finds(spark: Any, tmp_path: Path) -> None
     assert suspects and lines.keys().isdisjoint(suspects)
     for own, single in zip(found.clients, expected.clients, strict=True):
         application = f"of {own.principal}"
-        if written_parts.key(own) in suspects:
+        if own.key in suspects:
             names = {key: name for each in judged for key, name in each.names.items()}
             assert own.outcomes == single.outcomes
             assert [each.application for each in applications.named([own], names)] == [application]
@@ -322,7 +322,7 @@ def test_workers_find_what_one_process_finds(spark: Any, tmp_path: Path) -> None
             assert own.outcomes == tuple(replace(each, rates=()) for each in single.outcomes)
             assert own.application == application
             whole = replace(own, outcomes=single.outcomes)
-            assert lines.pop(written_parts.key(own)) == outcome_lines([whole])
+            assert lines.pop(own.key) == outcome_lines([whole])
         if (own.client_id, own.principal) != (one.client_id, one.principal):
             assert own.prediction == single.prediction
     assert not lines

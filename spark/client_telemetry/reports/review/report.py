@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from importlib.metadata import version
 
+from client_telemetry import knowledge
 from client_telemetry.console.counted import counted
 from client_telemetry.review import applications, outcome, prediction
-from client_telemetry.review.decision import Decision
+from client_telemetry.review.decision import Decision, decisions
 from client_telemetry.review.metric_curves import NOTHING, MetricReview
 from client_telemetry.review.model import Review, ReviewedClient
 from client_telemetry.review.phases import ROLLED_BACK
@@ -37,6 +39,34 @@ class ReviewReport:
     @cached_property
     def sentence(self) -> str:
         return sentence(self.review, self.cluster_name)
+
+
+def report_of(
+    review: Review,
+    review_id: str,
+    cluster_name: str,
+    created_at: datetime,
+    metrics: MetricReview,
+    report_link: tuple[str, str] | None = None,
+    all_rules: Sequence[RuleRecord] = (),
+) -> ReviewReport:
+    """`report_link`: id of the upgrade report that the review is compared with, and where it is; None = there was none."""
+    return ReviewReport(
+        review,
+        review_id,
+        cluster_name,
+        created_at,
+        decisions(review),
+        f"report {report_link[0]}"
+        if report_link
+        else "made now, from the requests before the first broker changed",
+        report_link[1] if report_link else None,
+        metrics,
+        tuple(all_rules),
+        knowledge.version(),
+        knowledge.built_at(),
+        version("client-telemetry"),
+    )
 
 
 def act_now(review: Review) -> list[ReviewedClient]:

@@ -1,7 +1,7 @@
 """The content of a check's report as plain data: what report.json has, and what the page and the ticket show."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from typing import Any
@@ -37,8 +37,8 @@ class Question:
     code_version: str
 
 
-def content(question: Question, result: CheckResult) -> dict[str, Any]:
-    """The whole answer. Times are ISO 8601, UTC; sizes are bytes."""
+def content(question: Question, result: CheckResult, remarks: Sequence[str] = ()) -> dict[str, Any]:
+    """The whole answer. Times are ISO 8601, UTC; sizes are bytes. `remarks`: on the question, before those on the result."""
     clients = clients_of(result)
     totals = result.totals()
     harms = _harms(result)
@@ -55,7 +55,7 @@ def content(question: Question, result: CheckResult) -> dict[str, Any]:
         "before": [_subscription(each) for each in result.before],
         "after": [_subscription(each) for each in result.after],
         "refused": [asdict(each) for each in result.refusals],
-        "remarks": list(result.remarks),
+        "remarks": [*remarks, *result.remarks],
         "instances": result.counts(),
         "matching_clients": sum(bool(each["subscriptions"]) for each in clients),
         "totals": totals,

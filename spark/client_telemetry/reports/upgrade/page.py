@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from jinja2 import Template
 from markupsafe import Markup
 
-from client_telemetry.identity.applications import KINDS
 from client_telemetry.knowledge import age, kip511
 from client_telemetry.knowledge.apis import in_words
+from client_telemetry.knowledge.vocabulary import APPLICATION_KINDS
 from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.evidence import RelatedClient
@@ -364,7 +364,7 @@ def _template() -> Template:
         "EXPLAINED": EXPLAINED,
         "CLIENTS_SHOWN": CLIENTS_SHOWN,
         "ANCHOR_DIGITS": ANCHOR_DIGITS,
-        "APPLICATION_KINDS": KINDS,
+        "APPLICATION_KINDS": APPLICATION_KINDS,
         "VERSIONS_SHOWN": VERSIONS_SHOWN,
         "SOFTWARE_SHOWN": SOFTWARE_SHOWN,
         "OBJECTS_SHOWN": OBJECTS_SHOWN,

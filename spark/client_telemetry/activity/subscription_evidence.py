@@ -1,6 +1,5 @@
 """Client instances of some days from the tables of the lake, as input of subscriptions/observed.py."""
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,29 +8,55 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.knowledge import software
-from client_telemetry.lake.lake import Lake
+from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.subscriptions import forecast
-from client_telemetry.subscriptions.configured_file import Resource, resource_of
 from client_telemetry.subscriptions.forecast import LakeSizes
 from client_telemetry.subscriptions.instances import ClientInstance
 from client_telemetry.subscriptions.observed import (
-    GET_TELEMETRY_SUBSCRIPTIONS,
     MetricShare,
     ObservedInstance,
 )
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTOGRAMS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
-from client_telemetry.tables.clients import CLIENT_KEY
-from client_telemetry.tables.rows import BrokerRow
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
 from client_telemetry.tables.table import Table
 
+READ = (
+    CLIENT_CONNECTIONS,
+    CLIENT_METRICS,
+    CLIENT_METRIC_HISTOGRAMS,
+    CLIENT_PUSHES,
+    CLIENT_SESSIONS,
+    CLIENTS,
+)
+INSTANCES_ONE_BY_ONE = 5_000
+"""Up to this many, metrics are read per instance; with more, those of a client stand for each of its instances."""
 JAVA_NAME = "apache-kafka-java"
 _REPEATED_RESOURCE_BYTES = 90
 _POINT_BYTES = 36
 _LABEL_BYTES = 10
 
 Client = tuple[str | None, ...]
+
+
+def instances_seen(inputs: StageInputs) -> list[ObservedInstance]:
+    """From tables READ of the days."""
+    pushes = inputs.frame(CLIENT_PUSHES)
+    pushing_rows = _collected(pushing(pushes, inputs.frame(CLIENT_SESSIONS)))
+    per_instance = len(pushing_rows) <= INSTANCES_ONE_BY_ONE
+    return observed_instances(
+        pushing_rows,
+        _collected(metric_shares(inputs.frame(CLIENT_METRICS), pushes, per_instance)),
+        _collected(connected(inputs.frame(CLIENT_CONNECTIONS))),
+        inputs.rows(CLIENTS),
+    )
+
+
+def _collected(frame: DataFrame) -> list[dict[str, Any]]:
+    return [row.asDict(recursive=True) for row in frame.collect()]
 
 
 def pushing(pushes: DataFrame, sessions: DataFrame) -> DataFrame:
@@ -220,13 +245,11 @@ def _decompressed(row: Mapping[str, Any]) -> tuple[int, int]:
     )
 
 
-def lake_sizes(
-    lake: Lake, snapshots: Mapping[str, int], cluster: str, days: list[dt.date]
-) -> LakeSizes | None:
+def lake_sizes(inputs: StageInputs) -> LakeSizes | None:
     """None if no points were decoded in these days."""
 
     def stored(table: Table) -> tuple[int, int]:
-        files = lake.files(table, snapshots.get(table.name), cluster_id=cluster, dt=days)
+        files = inputs.files(table)
         return sum(file.stored_bytes for file in files), sum(file.rows for file in files)
 
     points_bytes, points = stored(CLIENT_METRICS)
@@ -253,54 +276,3 @@ def _instance(row: Mapping[str, Any], instance_id: bytes | None) -> ClientInstan
         row["client_address"] or None,
         row["client_port"],
     )
-
-
-def configured_resources(broker_rows: Iterable[BrokerRow]) -> tuple[list[Resource] | None, list[str]]:
-    """Subscriptions of the last day on which brokers reported any, and remarks; None if no broker reported."""
-    latest: dict[int, tuple[tuple[dt.date, dt.datetime], Any]] = {}
-    for row in broker_rows:
-        if row["subscriptions"] is not None:
-            at = (row["dt"], row["last_evidence_at"] or dt.datetime.min.replace(tzinfo=dt.UTC))
-            if row["broker_id"] not in latest or at >= latest[row["broker_id"]][0]:
-                latest[row["broker_id"]] = (at, row["subscriptions"])
-    if not latest:
-        return None, []
-    newest = max(latest.values(), key=lambda dated: dated[0])[1]
-    resources = [
-        resource_of(
-            {
-                "name": subscription["name"],
-                "metrics": list(subscription["metrics"] or []),
-                "interval_ms": subscription["interval_ms"],
-                "match": dict(subscription["match"] or {}),
-            }
-        )
-        for subscription in newest
-    ]
-    differ = any(_plain(subscriptions) != _plain(newest) for _, subscriptions in latest.values())
-    remarks = ["Brokers reported different subscriptions; those reported last are taken."] if differ else []
-    return resources, remarks
-
-
-def _plain(subscriptions: Iterable[Mapping[str, Any]]) -> list[tuple[object, ...]]:
-    return sorted(
-        (
-            subscription["name"],
-            subscription["interval_ms"],
-            tuple(subscription["metrics"] or ()),
-            tuple(sorted((subscription["match"] or {}).items())),
-        )
-        for subscription in subscriptions
-    )
-
-
-def offers_subscriptions(broker_rows: Iterable[BrokerRow]) -> bool | None:
-    """Whether brokers of the last day offer GetTelemetrySubscriptions, which they do only with a metrics plugin."""
-    rows = list(broker_rows)
-    last = max((row["dt"] for row in rows), default=None)
-    offers = [
-        any(api["api_key"] == GET_TELEMETRY_SUBSCRIPTIONS for api in row["api_versions"])
-        for row in rows
-        if row["dt"] == last and row["api_versions"] is not None
-    ]
-    return any(offers) if offers else None

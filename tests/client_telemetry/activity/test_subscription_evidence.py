@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from client_telemetry.jobs.subscription_evidence import _decompressed, _with_silence
+from client_telemetry.activity.subscription_evidence import _decompressed, _with_silence
 
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 
