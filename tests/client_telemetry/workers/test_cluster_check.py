@@ -93,8 +93,15 @@ def test_a_master_that_does_not_listen():
     cluster_check.ask_master("local[2]")
 
 
-def test_executors_of_one_machine_are_not_asked(spark):
+def test_executors_of_one_machine_are_not_asked(spark, monkeypatch):
+    def asked(seconds, session, job):
+        raise AssertionError("executors of this machine were asked")
+
+    monkeypatch.setattr(cluster_check, "within", asked)
     cluster_check.check_executors(spark)
+    monkeypatch.setattr(cluster_check, "is_cluster", lambda master: True)
+    with pytest.raises(AssertionError, match="were asked"):
+        cluster_check.check_executors(spark)
 
 
 def sleeps(batches):
