@@ -4,29 +4,28 @@ Reads a folder or bucket as tools leave it there (Dependency-Track, syft, export
 digest or a repository, in any folders. A run has the day's whole inventory and replaces what an earlier run of the day wrote.
 """
 
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.artefacts import files
-from client_telemetry.artefacts.binaries.archives import JAVA
-from client_telemetry.artefacts.owners import CATALOG, CODEOWNERS
 from client_telemetry.console.arguments import day
 from client_telemetry.console.counted import counted
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.inventory import workload_files
 from client_telemetry.inventory.artefact import IMAGE, Written
+from client_telemetry.inventory.readable import is_read
 from client_telemetry.inventory.rows import rows
 from client_telemetry.inventory.workloads import UnusableWorkloads, Workloads
 from client_telemetry.inventory.written import collect
 from client_telemetry.knowledge import releases
 from client_telemetry.pipeline.fetched_folder import LeftOut, fetched
+from client_telemetry.pipeline.options import add_options
 from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.tables import artefacts as artefacts_suite
 from client_telemetry.tables.artefacts import ARTEFACTS
 
 SUITES = (artefacts_suite.SUITE,)
-_BINARIES = (*JAVA, ".whl", ".tar")
 _LARGEST_BYTES = 2 * 2**30
 _MOST_WARNINGS = 10
 
@@ -48,19 +47,6 @@ def artefact_inventory(stage: Stage) -> Outcome:
     facts = {"artefacts": len(written.artefacts), "unread": len(written.unread) + len(left_out)}
     stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], [args.day])
     return _outcome(stage, written, facts["unread"])
-
-
-def is_read(name: str) -> bool:
-    """Whether an object of this name may say something: others need not be copied."""
-    path = Path(name)
-    return (
-        files.by_name(name) is not None
-        or files.may_be_sbom(name)
-        or path.suffix.lower() in (*_BINARIES, ".properties", ".yaml", ".yml", ".env", ".go", ".py")
-        or name in CODEOWNERS
-        or path.name in (*CATALOG, "oci-layout")
-        or "blobs/sha256/" in name
-    )
 
 
 def _workloads(location: str) -> Workloads:
@@ -103,18 +89,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("artefact_inventory", __doc__)
     arguments.add_argument("--artefacts", help="folder or URL of SBOMs, images and checkouts")
     arguments.add_argument("--day", required=True, type=day, help="the day, UTC")
-    arguments.add_argument(
-        "--workloads", help="file or URL of what runs where (docs/join.md); default: not known"
-    )
-    arguments.add_argument("--owners", help="file or URL of the owner rules; default: no owners by rules")
-    return run(
-        arguments,
-        artefact_inventory,
-        argv,
-        lambda args: (
-            None
-            if args.artefacts
-            else "artefact_inventory: the cluster has no `artefacts` in the clusters file"
-        ),
-        starts_spark="never",
-    )
+    arguments.add_argument("--workloads", help="file or URL of what runs where (docs/join.md)")
+    add_options(arguments, "--owners")
+    return run(arguments, artefact_inventory, argv, _nothing_to_do, starts_spark="never")
+
+
+def _nothing_to_do(args: Namespace) -> str | None:
+    nothing = "artefact_inventory: the cluster has no `artefacts` in the clusters file"
+    return None if args.artefacts else nothing

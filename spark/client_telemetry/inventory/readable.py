@@ -1,0 +1,22 @@
+"""Which files of an inventory may say something about clients."""
+
+from pathlib import Path
+
+from client_telemetry.artefacts import files
+from client_telemetry.artefacts.binaries.archives import JAVA
+from client_telemetry.artefacts.owners import CATALOG, CODEOWNERS
+
+_BINARIES = (*JAVA, ".whl", ".tar")
+
+
+def is_read(name: str) -> bool:
+    """Whether an object of this name may say something: others need not be copied."""
+    path = Path(name)
+    return (
+        files.by_name(name) is not None
+        or files.may_be_sbom(name)
+        or path.suffix.lower() in (*_BINARIES, ".properties", ".yaml", ".yml", ".env", ".go", ".py")
+        or name in CODEOWNERS
+        or path.name in (*CATALOG, "oci-layout")
+        or "blobs/sha256/" in name
+    )
