@@ -54,7 +54,7 @@ def write(
     slices = [Slice(suite, where, facts) for suite in SUITES]
     branch.replace_files(UPGRADE_OUTCOMES, [url for part in reviewed.written for url in part.urls], **where)
     with ThreadPoolExecutor(2) as tasks:
-        measured = tasks.submit(stage.measure, branch, slices[0])
+        validated = tasks.submit(stage.validate, branch, slices[0])
         changed = reviewed.changes(pushed)
         changes = tasks.submit(_write_changes, stage, name.review_id, changed)
         metrics = reviewed.metrics(changed, pushed)
@@ -68,7 +68,9 @@ def write(
         written_changes = changes.result()
     branch.replace_files(METRIC_CHANGES, [url for part in written_changes for url in part.urls], **where)
     with ThreadPoolExecutor(1) as pool:
-        audited = pool.submit(stage.publish, branch, slices, days, {UPGRADE_OUTCOMES.name: measured.result()})
+        audited = pool.submit(
+            stage.publish, branch, slices, days, {UPGRADE_OUTCOMES.name: validated.result()}
+        )
         lines = review_parts.all_lines(review.clients, reviewed.written)
         texts |= files_of_lines(report, lines, [part.lines for part in written_changes])
         audited.result()
