@@ -10,7 +10,7 @@ trap 'echo interrupted >&2; exit 130' INT
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$checkout/var/spark
 folder=$(mktemp -d)
-# One session for all jobs: each session of Spark Connect has Python workers of its own, and its own imports of what they need.
+# One session for all jobs of a lake (pipeline/stage.py): each session of Spark Connect has Python workers of its own, and their imports.
 # It is kept however long no job comes (the timeout below).
 read -r port session < <(trap '' INT; python -c 'import socket, uuid; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1], uuid.uuid4())')
 

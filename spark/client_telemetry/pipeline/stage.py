@@ -6,10 +6,12 @@ import argparse
 import datetime as dt
 import json
 import os
+import re
 import signal
 import sys
 import threading
 import traceback
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -60,6 +62,7 @@ from client_telemetry.workers.cluster_check import (
 OK, FAILED, BAD_ARGUMENTS, GATE_FAILED = 0, 1, 2, 3
 _ATTEMPTS = 3
 _GATES_AT_ONCE = 4
+_SESSION_ID = re.compile(r"\bsession_id=([0-9a-f-]{36})")
 
 
 class BadArguments(Exception):
@@ -136,7 +139,7 @@ def spark_session(stage: str, lake: str, workers_import: str | None = None) -> S
     if active is not None:
         session = active.newSession()
     elif remote:
-        session = SparkSession.builder.getOrCreate()
+        session = _remote_session(settings)
     else:
         with _interrupt_deferred():
             check_master()
@@ -158,6 +161,19 @@ def spark_session(stage: str, lake: str, workers_import: str | None = None) -> S
     if workers_import and active is None and not remote:
         threading.Thread(target=_start_a_worker, args=(session,), daemon=True).start()
     return session
+
+
+def _remote_session(settings: Mapping[str, str]) -> SparkSession:
+    """A session of Spark Connect. Where SPARK_REMOTE names one (include/spark_connect.sh), all stages with these settings
+    share one: a session keeps the catalog that it has opened, and another lake needs another one.
+    """
+    remote = os.environ.get("SPARK_REMOTE", "")
+    named = _SESSION_ID.search(remote)
+    builder = SparkSession.builder
+    if named:
+        own = uuid.uuid5(uuid.UUID(named[1]), json.dumps(settings, sort_keys=True))
+        builder = builder.remote(remote.replace(named[1], str(own)))
+    return builder.getOrCreate()
 
 
 def _start_a_worker(session: SparkSession) -> None:
