@@ -16,6 +16,7 @@ from client_telemetry.subscriptions.observed import (
     MetricShare,
     ObservedInstance,
 )
+from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTOGRAMS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
@@ -25,6 +26,7 @@ from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
 from client_telemetry.tables.table import Table
 
 READ = (
+    BROKERS,
     CLIENT_CONNECTIONS,
     CLIENT_METRICS,
     CLIENT_METRIC_HISTOGRAMS,

@@ -38,7 +38,7 @@ def impact(stage: Stage) -> Outcome:
     use_own_knowledge(args.knowledge)
     if args.hosts:
         read_text_file(args.hosts, "host names", host_names)
-    days = days_of_evidence(stage)
+    days = days_of_evidence(stage.lake, stage.arguments)
     branch = stage.branch((UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS))
     inputs = StageInputs.of(stage, days, READ)
     try:

@@ -31,8 +31,7 @@ from client_telemetry.subscriptions.proposal import (
 )
 from client_telemetry.tables.brokers import BROKERS
 
-MAX_BYTES = 1_048_576
-"""Kafka's default of telemetry.max.bytes."""
+KAFKAS_MAX_BYTES = 1_048_576
 REFUSALS = (UnusableProposal, UnusableGoal, subscription_brokers.NotKnown, NoJava, UnsureMatch)
 
 
@@ -54,7 +53,8 @@ def _answer(stage: Stage) -> Mapping[str, Any]:
     args = stage.arguments
     goal = goal_of(json_of("--goal", args.goal)) if args.goal else None
     operations = [] if goal else operations_of(changes_of(args))
-    inputs = StageInputs.of(stage, days_of_evidence(stage), (BROKERS, *subscription_evidence.READ))
+    days = days_of_evidence(stage.lake, args)
+    inputs = StageInputs.of(stage, days, subscription_evidence.READ)
     brokers = inputs.rows(BROKERS)
     configured, remarks = subscription_brokers.configured_of(args.configured, brokers)
     release, other_releases = subscription_brokers.release_of(args.release, brokers)
@@ -95,6 +95,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_changes(arguments)
     arguments.add_argument("--configured", help="current configuration; default: what the brokers reported")
     arguments.add_argument("--release", help="release of the brokers; default: what they reported")
-    arguments.add_argument("--telemetry-max-bytes", type=int, default=MAX_BYTES, help="of the brokers")
+    arguments.add_argument("--telemetry-max-bytes", type=int, default=KAFKAS_MAX_BYTES, help="of the brokers")
     arguments.add_argument("--bootstrap-server", default="BROKER:9092", help="address to use in the commands")
     return run(arguments, subscription_check, argv)

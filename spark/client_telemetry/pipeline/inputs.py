@@ -6,6 +6,7 @@ inputs.rows(BROKERS)
 inputs.files(CONNECTION_EVENTS)
 """
 
+import argparse
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,21 +62,20 @@ class StageInputs:
         return rows_in(self.files(table), table)
 
 
-def days_of_evidence(stage: Stage) -> list[dt.date]:
-    """For a question: the published days among the `window` days that end with `day`. Raises BadArguments if there is
-    none.
+def days_of_evidence(lake: Lake, args: argparse.Namespace, last: dt.date | None = None) -> list[dt.date]:
+    """For a question: the published days among the `window` days that end with `day`, otherwise with `last`, otherwise with
+    the last published one. Raises BadArguments if there is none.
     """
-    args = stage.arguments
-    published = sorted(stage.lake.published_days(stage.cluster, "profile"))
+    published = sorted(lake.published_days(args.cluster, "profile"))
     if not published:
         raise BadArguments(
-            f"no day of cluster {stage.cluster!r} has been processed: run client_telemetry_daily first"
+            f"no day of cluster {args.cluster!r} has been processed: run client_telemetry_daily first"
         )
-    last = args.day or published[-1]
-    days = [d for d in published if last - dt.timedelta(days=args.window) < d <= last]
+    until = args.day or last or published[-1]
+    days = [day for day in published if until - dt.timedelta(days=args.window) < day <= until]
     if not days:
         raise BadArguments(
-            f"no processed day of cluster {stage.cluster!r} lies in the {args.window} days up to {last}; "
+            f"no processed day of cluster {args.cluster!r} lies in the {args.window} days up to {until}; "
             f"processed are {published[0]} to {published[-1]}"
         )
     return days

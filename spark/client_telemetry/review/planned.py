@@ -8,6 +8,7 @@ from typing import NamedTuple
 from client_telemetry.activity.table_evidence import broker_runs
 from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.lake.lake import Lake
+from client_telemetry.pipeline.inputs import days_of_evidence
 from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.review.phases import Change, NoSuchUpgrade, upgrade_of, upgrades
 from client_telemetry.tables.brokers import BROKERS
@@ -56,16 +57,8 @@ def planned(args: argparse.Namespace, lake: Lake) -> list[Planned]:
 
 
 def days_of_review(args: argparse.Namespace, lake: Lake) -> list[dt.date]:
-    """The days to look at: the processed ones among the `window` days that end with `day`."""
-    processed = sorted(lake.published_days(args.cluster, "profile"))
-    last = args.day or max(args.changed_on or [], default=None) or (processed[-1] if processed else None)
-    days = [d for d in processed if last is not None and last - dt.timedelta(days=args.window) < d <= last]
-    if not days:
-        until = f" in the {args.window} days up to {last}" if last else ""
-        raise BadArguments(
-            f"no day of cluster {args.cluster!r} has been processed{until}: run client_telemetry_daily for it first"
-        )
-    return days
+    """Those up to the last of `--changed-on`, if no day is given."""
+    return days_of_evidence(lake, args, max(args.changed_on or [], default=None))
 
 
 def _report(lake: Lake, cluster: str, source: str, target: str, began: float) -> str | None:
