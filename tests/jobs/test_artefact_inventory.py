@@ -14,7 +14,7 @@ from client_telemetry.tables.artefacts import ARTEFACTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 
-from tests.client_telemetry.cli.test_join import DIGEST, OTHER, pod, sbom, write
+from tests.client_telemetry.cli.test_join import DIGEST, OTHER, pod, report, sbom, write
 from tests.jobs.conftest import CLUSTER, DAY, Pipeline
 
 STAGE = "artefact_inventory"
@@ -122,6 +122,35 @@ def test_rows_that_break_a_rule_reach_no_reader(pipeline, monkeypatch):
     assert (judged["every_artefact_is_here"], judged["all_files_were_read"]) == (False, False)
 
 
+def test_the_newest_report_of_the_cluster_is_joined(pipeline):
+    filled(pipeline)
+    published = pipeline.folder / "published"
+    file = report(pipeline.folder, erp={}, other={"client_id": "m", "principal": None, "address_sample": []})
+    (published / "upgrade_impact/east/r1").mkdir(parents=True)
+    file.rename(published / "upgrade_impact/east/r1/report.json")
+    (published / "upgrade_impact/east/latest.json").write_text('{"path": "r1/index.html"}')
+    places = {"publish": published, "cluster_name": "east", "workloads": pipeline.folder / "pods.json"}
+    (pipeline.folder / "pods.json").write_text(json.dumps({"kind": "List", "items": [pod()]}))
+    done = inventory(pipeline, **places)
+    assert "images prove that of 1, and that of 1 is likely" in done["sentence"]
+    joined = json.loads((published / "artefacts/east/joined.json").read_text())
+    erp = next(each for each in joined["clients"] if each["client_id"] == "erp")
+    assert [(each["artefact"], each["certainty"]) for each in erp["artefacts"]] == [
+        ("sboms/erp.json", "certain")
+    ]
+    assert str(pipeline.folder) not in json.dumps(joined) + Path(done["joined"]).read_text()
+    assert len(pipeline.lake.rows(ARTEFACTS)) == 3
+    (published / "upgrade_impact/east/r1/report.json").write_text("{}")
+    code, result = pipeline.run(STAGE, day=DAY, artefacts=pipeline.folder / "w", **places)
+    assert (code, "the newest report of cluster east cannot be read" in result["message"]) == (2, True)
+
+
+def test_without_a_report_there_is_an_inventory_alone(pipeline):
+    filled(pipeline)
+    done = inventory(pipeline, publish=pipeline.folder / "published", cluster_name="east")
+    assert "joined" not in done and not (pipeline.folder / "published").exists()
+
+
 def test_hostile_names_are_kept_and_lead_nowhere(pipeline):
     evil = "<script>alert(1)</script>"
     write(pipeline.folder / "w", sboms__a_dot_json=sbom("1.3.5"))
@@ -136,7 +165,7 @@ def test_hostile_names_are_kept_and_lead_nowhere(pipeline):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ({}, 0, "the cluster has no `artefacts` in the clusters file"),
+        ({}, 0, "the clusters file has no `artefacts` for the cluster"),
         ({"artefacts": "{tmp}/nowhere"}, 2, "there is no folder of artefacts at"),
         ({"artefacts": "{tmp}/w", "workloads": "{tmp}/nowhere.json"}, 2, "there is no file of workloads at"),
         ({"artefacts": "{tmp}/w", "workloads": "{tmp}/w/sboms/erp.json"}, 2, "erp.json: no pods in it"),

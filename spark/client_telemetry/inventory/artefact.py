@@ -47,3 +47,12 @@ class Written:
     unread: tuple[Unread, ...]
     files_read: int
     loose: tuple[Name, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {
+            "artefacts": len(self.artefacts),
+            "artefacts_with_clients": sum(bool(artefact.clients) for artefact in self.artefacts),
+            "images": sum(artefact.kind == IMAGE for artefact in self.artefacts),
+            "files_read": self.files_read,
+        }

@@ -1,7 +1,7 @@
 """Artefacts as rows of the table `artefacts`."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from client_telemetry.artefacts.found import Found
 from client_telemetry.artefacts.readers import package_urls
@@ -11,20 +11,18 @@ from client_telemetry.tables.rows import ArtefactRow
 
 
 def rows(
-    artefacts: list[Artefact], cluster_id: str, day: dt.date, root: str, workloads: Workloads | None
+    artefacts: Iterable[Artefact], cluster_id: str, day: dt.date, workloads: Workloads | None
 ) -> Iterator[ArtefactRow]:
-    """`root`: what stands before the paths of the location. Files of a location often name one library several times in a
-    place: each is one row.
-    """
+    """Files often name one library several times in a place: that is one row."""
     for artefact in artefacts:
-        shared = _shared(artefact, cluster_id, day, root, workloads)
-        named = {tuple(row.items()): row for row in (_client(found, root) for found in artefact.clients)}
+        shared = _shared(artefact, cluster_id, day, workloads)
+        named = {tuple(row.items()): row for row in (_client(found) for found in artefact.clients)}
         for client in named.values() or (_NO_CLIENT,):
             yield {**shared, **client}  # type: ignore[typeddict-item]
 
 
 def _shared(
-    artefact: Artefact, cluster_id: str, day: dt.date, root: str, workloads: Workloads | None
+    artefact: Artefact, cluster_id: str, day: dt.date, workloads: Workloads | None
 ) -> dict[str, object]:
     def written(kind: str) -> list[str]:
         return sorted({name.value for name in artefact.names if name.kind == kind})
@@ -32,7 +30,7 @@ def _shared(
     return {
         "cluster_id": cluster_id,
         "dt": day,
-        "artefact": artefact.name.removeprefix(root) or ".",
+        "artefact": artefact.name,
         "kind": artefact.kind,
         "digests": sorted(artefact.subject.digests),
         "image_names": sorted(artefact.subject.names),
@@ -58,14 +56,14 @@ _NO_CLIENT: dict[str, object] = dict.fromkeys(
 )
 
 
-def _client(found: Found, root: str) -> dict[str, object]:
+def _client(found: Found) -> dict[str, object]:
     client, place = found.client, found.place
     return {
         "library": client.library or None,
         "library_version": client.written.version if client.written else None,
         "why_unknown": client.why_unknown or (None if client.written else "its version is not known"),
         "purl": package_urls.text(client.package.type, client.package.name, client.package.version),
-        "file": place.file.removeprefix(root),
+        "file": place.file,
         "line": place.line,
         "inside": place.inside or None,
     }

@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -57,6 +58,29 @@ def collect(
         kind = IMAGE if subject.digests or _is_image(file) else REPOSITORY
         artefacts.append(Artefact(unit, kind, subject, repository, tuple(found), tuple(names[unit])))
     return Written(tuple(artefacts), tuple(result.unread), result.read, tuple(loose))
+
+
+def relative(written: Written, root: str) -> Written:
+    """The same with names of files as they are below `root`, which ends with a slash."""
+
+    def short(text: str) -> str:
+        return text.removeprefix(root)
+
+    def of_found(found: Found) -> Found:
+        place = replace(found.place, file=short(found.place.file))
+        return replace(found, place=place, owner_source=short(found.owner_source))
+
+    artefacts = tuple(
+        replace(
+            each,
+            name=short(each.name) if each.name != root.rstrip("/") else ".",
+            clients=tuple(map(of_found, each.clients)),
+            names=tuple(replace(name, where=short(name.where)) for name in each.names),
+        )
+        for each in written.artefacts
+    )
+    unread = tuple(replace(each, file=short(each.file)) for each in written.unread)
+    return Written(artefacts, unread, written.files_read, written.loose)
 
 
 _Unit = tuple[tree.File, Subject, list[Found]]

@@ -1,22 +1,23 @@
 """artefact_inventory: what SBOMs, images and repositories say about clients, as rows of one day.
 
 Reads a folder or bucket as tools leave it there (Dependency-Track, syft, exporters of registries, checkouts): one file a
-digest or a repository, in any folders. A run has the day's whole inventory and replaces what an earlier run of the day wrote.
+digest or a repository, in any folders. A run has the day's whole inventory and replaces what an earlier run of the day wrote. Beside the newest published report of the cluster it
+says what is written and seen (docs/join.md).
 """
 
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from client_telemetry.console.arguments import day
 from client_telemetry.console.counted import counted
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.inventory import workload_files
-from client_telemetry.inventory.artefact import IMAGE, Written
+from client_telemetry.inventory.artefact import Written
 from client_telemetry.inventory.readable import is_read
 from client_telemetry.inventory.rows import rows
 from client_telemetry.inventory.workloads import UnusableWorkloads, Workloads
-from client_telemetry.inventory.written import collect
+from client_telemetry.inventory.written import collect, relative
+from client_telemetry.jobs.artefacts_joined import newest_report, publish_joined
 from client_telemetry.knowledge import releases
 from client_telemetry.pipeline.fetched_folder import LeftOut, fetched
 from client_telemetry.pipeline.options import add_options
@@ -35,18 +36,22 @@ def artefact_inventory(stage: Stage) -> Outcome:
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     branch = stage.branch((ARTEFACTS,))
     workloads = _workloads(args.workloads) if args.workloads else None
+    seen = newest_report(args.publish, args.cluster_name) if args.publish and args.cluster_name else None
     with fetched(args.artefacts, "artefacts", is_read, _LARGEST_BYTES) as (root, left_out):
-        # Verdicts are of a question; what is written is the same for each.
-        source, target = releases.known()[-2:]
-        written = collect([root], source, target, rules)
-        prefix = f"{root}/"
-        found = list(rows(list(written.artefacts), stage.cluster, args.day, prefix, workloads))
-    _warn(stage, written, left_out, root)
+        # Without a report there is no question for the verdicts, and nothing of them is kept.
+        source, target = (seen.source, seen.target) if seen else releases.known()[-2:]
+        written = relative(collect([root], source, target, rules), f"{root}/")
+    found = list(rows(written.artefacts, stage.cluster, args.day, workloads))
+    _warn(stage, written, left_out)
     where = {"cluster_id": stage.cluster, "dt": [args.day]}
     branch.replace_rows(ARTEFACTS, found, **where)
     facts = {"artefacts": len(written.artefacts), "unread": len(written.unread) + len(left_out)}
     stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], [args.day])
-    return _outcome(stage, written, facts["unread"])
+    outcome = _outcome(stage, written, facts["unread"])
+    if not seen:
+        return outcome
+    what, page = publish_joined(args.publish, args.cluster_name, written, seen, workloads or Workloads())
+    return Outcome(f"{outcome.message}. {what}\n{page}", outcome.counts, {"joined": page, "sentence": what})
 
 
 def _workloads(location: str) -> Workloads:
@@ -61,8 +66,8 @@ def _workloads(location: str) -> Workloads:
     return read_text_file(location, "workloads", parse)
 
 
-def _warn(stage: Stage, written: Written, left_out: Sequence[LeftOut], root: Path) -> None:
-    unread = [f"{each.file.removeprefix(f'{root}/')}: {each.reason}" for each in written.unread]
+def _warn(stage: Stage, written: Written, left_out: Sequence[LeftOut]) -> None:
+    unread = [f"{each.file}: {each.reason}" for each in written.unread]
     unread += [f"{each.name}: {each.reason}" for each in left_out]
     stage.warnings += [f"not read: {each}" for each in unread[:_MOST_WARNINGS]]
     if len(unread) > _MOST_WARNINGS:
@@ -70,17 +75,11 @@ def _warn(stage: Stage, written: Written, left_out: Sequence[LeftOut], root: Pat
 
 
 def _outcome(stage: Stage, written: Written, unread: int) -> Outcome:
-    with_clients = [artefact for artefact in written.artefacts if artefact.clients]
-    counts = {
-        "artefacts": len(written.artefacts),
-        "artefacts_with_clients": len(with_clients),
-        "images": sum(artefact.kind == IMAGE for artefact in written.artefacts),
-        "files_read": written.files_read,
-        "files_not_read": unread,
-    }
+    counts = written.counts | {"files_not_read": unread}
     message = (
-        f"artefact_inventory: cluster {stage.cluster}, {stage.arguments.day}: {counted(len(with_clients), 'artefact')} of "
-        f"{counts['artefacts']:,} with Kafka clients in {counted(written.files_read, 'file')}"
+        f"artefact_inventory: cluster {stage.cluster}, {stage.arguments.day}: "
+        f"{counted(counts['artefacts_with_clients'], 'artefact')} of {counts['artefacts']:,} with Kafka clients in "
+        f"{counted(written.files_read, 'file')}"
     )
     return Outcome(message, counts)
 
@@ -90,10 +89,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--artefacts", help="folder or URL of SBOMs, images and checkouts")
     arguments.add_argument("--day", required=True, type=day, help="the day, UTC")
     arguments.add_argument("--workloads", help="file or URL of what runs where (docs/join.md)")
-    add_options(arguments, "--owners")
+    arguments.add_argument(
+        "--publish", help="folder or URL of published reports, and of what comes of them here"
+    )
+    add_options(arguments, "--owners", "--cluster-name")
     return run(arguments, artefact_inventory, argv, _nothing_to_do, starts_spark="never")
 
 
 def _nothing_to_do(args: Namespace) -> str | None:
-    nothing = "artefact_inventory: the cluster has no `artefacts` in the clusters file"
-    return None if args.artefacts else nothing
+    return (
+        None if args.artefacts else "artefact_inventory: the clusters file has no `artefacts` for the cluster"
+    )

@@ -9,7 +9,8 @@ from client_telemetry.inventory.joined import ArtefactRow, ClientRow, Joined, se
 FORMAT = 1
 
 
-def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str) -> dict[str, Any]:
+def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = None) -> dict[str, Any]:
+    """`decision`: of a command with verdicts that stop an upgrade; None where nothing is decided."""
     return {
         "format": FORMAT,
         "cluster": joined.seen.cluster,
