@@ -165,7 +165,7 @@ def test_hostile_names_are_kept_and_lead_nowhere(pipeline):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ({}, 0, "the clusters file has no `artefacts` for the cluster"),
+        ({}, 0, "the cluster names no `artefacts`"),
         ({"artefacts": "{tmp}/nowhere"}, 2, "there is no folder of artefacts at"),
         ({"artefacts": "{tmp}/w", "workloads": "{tmp}/nowhere.json"}, 2, "there is no file of workloads at"),
         ({"artefacts": "{tmp}/w", "workloads": "{tmp}/w/sboms/erp.json"}, 2, "erp.json: no pods in it"),

@@ -76,11 +76,9 @@ def _warn(stage: Stage, written: Written, left_out: Sequence[LeftOut]) -> None:
 
 def _outcome(stage: Stage, written: Written, unread: int) -> Outcome:
     counts = written.counts | {"files_not_read": unread}
-    message = (
-        f"artefact_inventory: cluster {stage.cluster}, {stage.arguments.day}: "
-        f"{counted(counts['artefacts_with_clients'], 'artefact')} of {counts['artefacts']:,} with Kafka clients in "
-        f"{counted(written.files_read, 'file')}"
-    )
+    found = counted(counts["artefacts_with_clients"], "artefact")
+    of_all = f"{counts['artefacts']:,} with Kafka clients in {counted(written.files_read, 'file')}"
+    message = f"artefact_inventory: cluster {stage.cluster}, {stage.arguments.day}: {found} of {of_all}"
     return Outcome(message, counts)
 
 
@@ -97,6 +95,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _nothing_to_do(args: Namespace) -> str | None:
-    return (
-        None if args.artefacts else "artefact_inventory: the clusters file has no `artefacts` for the cluster"
-    )
+    return None if args.artefacts else "artefact_inventory: the cluster names no `artefacts`"
