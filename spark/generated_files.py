@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from client_telemetry.compatibility import library_page
-from client_telemetry.knowledge import release_list
+from client_telemetry.knowledge import api_key_list, release_list
 from client_telemetry.knowledge_package import shipped
 from client_telemetry.lake import table_list
 from client_telemetry.tables import row_types, table_documentation
@@ -27,6 +27,8 @@ FROM_CODE: Mapping[str, Callable[[], str]] = {
     "docs/tables.md": table_documentation.page,
     "docs/libraries.md": library_page.text,
     "include/releases.py": release_list.text,
+    "spark/client_telemetry/knowledge/api_key.py": api_key_list.python,
+    "broker-plugin/src/main/java/clienttelemetry/broker/BrokerApis.java": api_key_list.java,
     "spark/client_telemetry/knowledge/manifest.json": shipped.text,
     "include/tables.py": table_list.text,
     "spark/client_telemetry/tables/rows.py": row_types.text,
@@ -90,6 +92,7 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{path} is not current: run `make generated`", file=sys.stderr)
         return bool(differing)
     for path, text in contents().items():
+        (CHECKOUT / path).parent.mkdir(parents=True, exist_ok=True)
         (CHECKOUT / path).write_text(text, encoding="utf-8")
     return os.EX_OK
 

@@ -23,6 +23,7 @@ from client_telemetry.activity.records import (
 from client_telemetry.activity.server_log import LoginFailure, RefusedRequest, ServerRun, failed_starts, read
 from client_telemetry.identity import broker_clients
 from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import LogFile, lines
 from client_telemetry.sources.request_log.answers import answer
@@ -45,8 +46,16 @@ from client_telemetry.sources.request_log.request_entry import (
 )
 from client_telemetry.sources.request_log.unread import ONLY_BESIDE, reading_warnings, reasons_for_nothing
 
-_INIT_PRODUCER_ID = 22
-_GROUP_APIS = frozenset((8, 11, 12, 14, 68))
+_INIT_PRODUCER_ID = ApiKey.INIT_PRODUCER_ID
+_GROUP_APIS = frozenset(
+    (
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.JOIN_GROUP,
+        ApiKey.HEARTBEAT,
+        ApiKey.SYNC_GROUP,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    )
+)
 """Sent by members of a group: OffsetCommit, JoinGroup, Heartbeat, SyncGroup, ConsumerGroupHeartbeat."""
 _SLOTS = 360
 _SHORTEST_SLOT_SECONDS = 10.0

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from client_telemetry.knowledge import releases
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.subscriptions import answered, described
 from client_telemetry.subscriptions.configured_file import Resource, resource_of
-from client_telemetry.subscriptions.observed import GET_TELEMETRY_SUBSCRIPTIONS
 from client_telemetry.tables.rows import BrokerRow
 
 
@@ -107,7 +107,7 @@ def offers_subscriptions(broker_rows: Iterable[BrokerRow]) -> bool | None:
     rows = list(broker_rows)
     last = max((row["dt"] for row in rows), default=None)
     offers = [
-        any(api["api_key"] == GET_TELEMETRY_SUBSCRIPTIONS for api in row["api_versions"])
+        any(api["api_key"] == ApiKey.GET_TELEMETRY_SUBSCRIPTIONS for api in row["api_versions"])
         for row in rows
         if row["dt"] == last and row["api_versions"] is not None
     ]

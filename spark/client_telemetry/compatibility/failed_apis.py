@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from client_telemetry.compatibility.evidence import ApiError, ApiUse, FailedApi
 from client_telemetry.knowledge import apis, error_codes
+from client_telemetry.knowledge.api_key import ApiKey
 
 _LEAST_STAYING_ERRORS = 2
 """Of an API that never succeeds, with an error that stays."""
@@ -16,7 +17,6 @@ _LEAST_PASSING_ERRORS, _LEAST_SECONDS = 10, 60
 """Errors that pass, as while a group rebalances, count if there were so many, over so long (the default
 transaction.timeout.ms), and no success.
 """
-_METADATA = 3
 
 
 def failed_apis(uses: Iterable[ApiUse], errors: Iterable[ApiError]) -> tuple[FailedApi, ...]:
@@ -34,7 +34,7 @@ def failed_apis(uses: Iterable[ApiUse], errors: Iterable[ApiError]) -> tuple[Fai
     for key, codes in sorted(codes_by_key.items()):
         uses_of_api = [use for use in answered if use.api_key == key]
         requests, errors_of_api = sum(use.requests for use in uses_of_api), codes.total()
-        needed = 0.9 * requests if key == _METADATA and len(uses_of_api) == len(answered) else requests
+        needed = 0.9 * requests if key == ApiKey.METADATA and len(uses_of_api) == len(answered) else requests
         code = min(codes, key=lambda code: (-codes[code], code))
         if uses_of_api and errors_of_api >= needed and _is_a_pattern(code, errors_of_api, uses_of_api):
             failed.append(FailedApi(key, code))

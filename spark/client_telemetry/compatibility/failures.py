@@ -18,14 +18,43 @@ from client_telemetry.compatibility import eras
 from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, format_versions
 from client_telemetry.knowledge import apis, error_codes, features, releases, roles, served
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.vocabulary import BREAKS
 
-_FETCH, _METADATA, _FIND_COORDINATOR = 1, 3, 10
-_MEMBERSHIP = frozenset((11, 12, 14))
-_POSITIONS = frozenset((8, 9))
-_AT_COORDINATORS = frozenset((8, 9, 11, 12, 14, 15, 22, 24, 25, 26, 28, 68, 76, 88))
-_LEAVES_OR_ADMINISTERS_AT_COORDINATORS = frozenset((13, 42, 47, 65, 69, 77, 89, 90, 91, 92))
-_DATA = frozenset((0, 1))
+_POSITIONS = frozenset((ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH))
+_AT_COORDINATORS = frozenset(
+    (
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.OFFSET_FETCH,
+        ApiKey.JOIN_GROUP,
+        ApiKey.HEARTBEAT,
+        ApiKey.SYNC_GROUP,
+        ApiKey.DESCRIBE_GROUPS,
+        ApiKey.INIT_PRODUCER_ID,
+        ApiKey.ADD_PARTITIONS_TO_TXN,
+        ApiKey.ADD_OFFSETS_TO_TXN,
+        ApiKey.END_TXN,
+        ApiKey.TXN_OFFSET_COMMIT,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        ApiKey.SHARE_GROUP_HEARTBEAT,
+        ApiKey.STREAMS_GROUP_HEARTBEAT,
+    )
+)
+_LEAVES_OR_ADMINISTERS_AT_COORDINATORS = frozenset(
+    (
+        ApiKey.LEAVE_GROUP,
+        ApiKey.DELETE_GROUPS,
+        ApiKey.OFFSET_DELETE,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        ApiKey.CONSUMER_GROUP_DESCRIBE,
+        ApiKey.SHARE_GROUP_DESCRIBE,
+        ApiKey.STREAMS_GROUP_DESCRIBE,
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+        ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+        ApiKey.DELETE_SHARE_GROUP_OFFSETS,
+    )
+)
+_DATA = frozenset((ApiKey.PRODUCE, ApiKey.FETCH))
 _JAVA = "kafka-clients"
 _LOOK_UPS, _HEARTBEATS = 5, 10
 """Counts of requests without what must follow them; this many are no coincidence."""
@@ -139,17 +168,17 @@ def _asks_only_for_its_coordinator(evidence: ClientEvidence, uses: Mapping[int, 
         or (_AT_COORDINATORS | _LEAVES_OR_ADMINISTERS_AT_COORDINATORS | _DATA) & uses.keys()
     ):
         return False
-    look_ups = sum(use.requests for use in uses.get(_FIND_COORDINATOR, ()))
+    look_ups = sum(use.requests for use in uses.get(ApiKey.FIND_COORDINATOR, ()))
     return look_ups >= _LOOK_UPS and roles.ADMIN not in roles.seen_in(uses.keys())
 
 
 def _unanswered(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str) -> list[str]:
     answered = {key: sum(use.requests for use in of_api) for key, of_api in uses.items()}
-    look_ups = answered.get(_FIND_COORDINATOR, 0)
+    look_ups = answered.get(ApiKey.FIND_COORDINATOR, 0)
     at_coordinator = sum(answered.get(key, 0) for key in _AT_COORDINATORS)
     again = look_ups >= (2 * _LOOK_UPS if at_coordinator else _LOOK_UPS)
     if look_ups and not at_coordinator and not evidence.declares_software:
-        again |= answered.get(_METADATA, 0) >= 2 * _LOOK_UPS
+        again |= answered.get(ApiKey.METADATA, 0) >= 2 * _LOOK_UPS
     if (
         again
         and 2 * at_coordinator <= look_ups
@@ -160,10 +189,10 @@ def _unanswered(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], sour
             "of the requests that follow is answered"
         ]
     if (
-        answered.get(12, 0) >= _HEARTBEATS
-        and _MEMBERSHIP & answered.keys()
+        answered.get(ApiKey.HEARTBEAT, 0) >= _HEARTBEATS
+        and apis.MEMBERSHIP & answered.keys()
         and _POSITIONS & answered.keys()
-        and _FETCH not in answered
+        and ApiKey.FETCH not in answered
     ):
         return [f"it is in its group on {source} and reads no record: no Fetch of it was answered"]
     return []

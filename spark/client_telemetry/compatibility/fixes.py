@@ -19,6 +19,7 @@ from client_telemetry.knowledge import (
     served,
     software,
 )
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.features import Gate
 from client_telemetry.knowledge.known_issues import KnownIssue
 from client_telemetry.knowledge.software import Identity
@@ -29,7 +30,7 @@ CANDIDATES_ADVISED = 3
 NOT_IDENTIFIED = "library not identified"
 """How a fix begins if the owner first has to say which library it is."""
 PINNED = "if the application pins a protocol version (sarama Version, kafka-python api_version), raise it"
-_NEW_PROTOCOL = frozenset((68, 69))
+_NEW_PROTOCOL = frozenset((ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE))
 """ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848)."""
 
 

@@ -19,13 +19,13 @@ from client_telemetry.compatibility import eras, fingerprints, identification, o
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import format_versions
 from client_telemetry.knowledge import apis, kip511, known_issues, products, roles, served, software
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.served import BrokerApi
 
 _DISTINCT = 5
 """Data APIs, beside ApiVersions, that must be seen before their age says anything of another one."""
-_FETCH, _METADATA, _HEARTBEAT = 1, 3, 12
-_COMMITS = frozenset((8, 28))
+_COMMITS = frozenset((ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT))
 
 
 def greets_as_of_0_11(case: Case) -> bool:
@@ -36,7 +36,7 @@ def greets_as_of_0_11(case: Case) -> bool:
     kafkajs 1.4 greets as of 2.0, and looks up offsets as of 0.10.0.
     """
     uses = case.evidence.api_uses
-    if case.failing or _METADATA not in case.uses or not eras.negotiates_as_of_0_11(uses):
+    if case.failing or ApiKey.METADATA not in case.uses or not eras.negotiates_as_of_0_11(uses):
         return False
     if case.product == products.ADMIN_CLIENT_TOOLS:
         return True
@@ -111,7 +111,7 @@ def _is_steady_member(case: Case) -> bool:
     """Whether it shows all that a member of a classic group requests between two rebalances. What it requests once after
     each, as OffsetFetch, it requested before.
     """
-    return {_FETCH, _HEARTBEAT} <= case.uses.keys() and bool(_COMMITS & case.uses.keys())
+    return {ApiKey.FETCH, ApiKey.HEARTBEAT} <= case.uses.keys() and bool(_COMMITS & case.uses.keys())
 
 
 def _all_candidates_work(case: Case, key: int, target: BrokerApi) -> bool:

@@ -12,6 +12,7 @@ from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import ClientEvidence, earliest, format_versions, latest
 from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.knowledge import apis, known_issues
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.known_issues import ANY_LIBRARY, UNKNOWN_LIBRARY, KnownIssue
 from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
@@ -24,8 +25,6 @@ from client_telemetry.knowledge.vocabulary import (
     UNSUPPORTED,
     YES,
 )
-
-_FETCH, _MEMBERSHIP = 1, frozenset((11, 12, 14))
 
 
 class Suspect(NamedTuple):
@@ -227,7 +226,11 @@ def _on_both_releases(case: Case, finding: Finding, issue: KnownIssue) -> Findin
         is_so = finding.decides and (issue.verdict == UNSUPPORTED or issue.when == LATENT)
         return _latent_on_both(finding, issue, requests) if is_so else None
     if issue.when == LATENT:
-        stopped = bool(_MEMBERSHIP & requests) and _FETCH not in requests and issue.api_key not in requests
+        stopped = (
+            bool(apis.MEMBERSHIP & requests)
+            and ApiKey.FETCH not in requests
+            and issue.api_key not in requests
+        )
         if not (finding.decides and stopped):
             return _latent_on_both(finding, issue, requests)
     elif requests & {issue.api_key} if issue.api_key is not None else requests:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
 from client_telemetry.knowledge import DamagedKnowledge, apis, releases, roles, rows
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.vocabulary import (
     AT_ONCE,
     BREAKS,
@@ -28,19 +29,18 @@ _AT_LEADERS = frozenset(
     apis.find(name).key for name in ("Produce", "Fetch", "ListOffsets", "OffsetForLeaderEpoch")
 )
 _AT_GROUP_COORDINATORS = frozenset(
-    apis.find(name).key
-    for name in (
-        "JoinGroup",
-        "SyncGroup",
-        "Heartbeat",
-        "LeaveGroup",
-        "OffsetCommit",
-        "OffsetFetch",
-        "ConsumerGroupHeartbeat",
+    (
+        ApiKey.JOIN_GROUP,
+        ApiKey.SYNC_GROUP,
+        ApiKey.HEARTBEAT,
+        ApiKey.LEAVE_GROUP,
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.OFFSET_FETCH,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
     )
 )
 _AT_TRANSACTION_COORDINATORS = frozenset(
-    apis.find(name).key for name in ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn")
+    (ApiKey.INIT_PRODUCER_ID, ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.END_TXN)
 )
 
 

@@ -7,28 +7,42 @@ from functools import cache
 
 from client_telemetry.compatibility.fingerprints import TAKES_LOWER, Profile, every_profile
 from client_telemetry.knowledge import apis, served
+from client_telemetry.knowledge.api_key import ApiKey
 
-ONE_VERSION = frozenset((8, 11, 12, 13, 14, 15, 20, 22, 24, 26, 32))
+ONE_VERSION = frozenset(
+    (
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.JOIN_GROUP,
+        ApiKey.HEARTBEAT,
+        ApiKey.LEAVE_GROUP,
+        ApiKey.SYNC_GROUP,
+        ApiKey.DESCRIBE_GROUPS,
+        ApiKey.DELETE_TOPICS,
+        ApiKey.INIT_PRODUCER_ID,
+        ApiKey.ADD_PARTITIONS_TO_TXN,
+        ApiKey.END_TXN,
+        ApiKey.DESCRIBE_CONFIGS,
+    )
+)
 """OffsetCommit, JoinGroup, Heartbeat, LeaveGroup, SyncGroup, DescribeGroups, DeleteTopics, InitProducerId,
 AddPartitionsToTxn, EndTxn, DescribeConfigs: no process of benchmarks/matrix sent two versions of these to one broker
 release.
 """
-SHOWS_ALL_FROM_THE_START = frozenset((11,))
+SHOWS_ALL_FROM_THE_START = frozenset((ApiKey.JOIN_GROUP,))
 """JoinGroup: who joins shows from there on all that a member sends, so two versions of it hide nothing of either program."""
 
 Several = Mapping[int, frozenset[int]]
 """API key -> versions, of APIs that were seen in more than one."""
 
-_PRODUCE, _FETCH, _METADATA, _OFFSET_FETCH, _FIND_COORDINATOR = 0, 1, 3, 9, 10
 _TOGETHER: Mapping[str, Mapping[int, tuple[frozenset[int], ...]]] = {
     "aiokafka": {
-        _METADATA: (frozenset((0, 1)), frozenset((1, 5)), frozenset((0, 1, 5))),
-        _FIND_COORDINATOR: (frozenset((0, 1)),),
+        ApiKey.METADATA: (frozenset((0, 1)), frozenset((1, 5)), frozenset((0, 1, 5))),
+        ApiKey.FIND_COORDINATOR: (frozenset((0, 1)),),
     },
-    "kafka-go (Conn, Reader)": {_METADATA: (frozenset((1, 6)),)},
-    "kafka-node": {_METADATA: (frozenset((0, 1)),), _FETCH: (frozenset((0, 2)),)},
+    "kafka-go (Conn, Reader)": {ApiKey.METADATA: (frozenset((1, 6)),)},
+    "kafka-node": {ApiKey.METADATA: (frozenset((0, 1)),), ApiKey.FETCH: (frozenset((0, 2)),)},
     "kafka-python": {
-        _METADATA: (
+        ApiKey.METADATA: (
             frozenset((0, 1)),
             frozenset((1, 5)),
             frozenset((0, 1, 5)),
@@ -38,9 +52,9 @@ _TOGETHER: Mapping[str, Mapping[int, tuple[frozenset[int], ...]]] = {
         )
     },
     "sarama": {
-        _PRODUCE: (frozenset((3, 7)),),
-        _METADATA: (frozenset((0, 1)),),
-        _OFFSET_FETCH: (frozenset((1, 2)),),
+        ApiKey.PRODUCE: (frozenset((3, 7)),),
+        ApiKey.METADATA: (frozenset((0, 1)),),
+        ApiKey.OFFSET_FETCH: (frozenset((1, 2)),),
     },
 }
 """Library, with the configuration if it matters -> API key -> the versions that one process sent to brokers of one release: runs of
@@ -68,12 +82,12 @@ def is_reader_and_writer_of_kafka_go(seen: Sequence[tuple[int, Sequence[int]]], 
     """
     chosen = _chosen_by_kafka_go(release)
     requests = {(key, version) for key, of_api in seen if key not in apis.SET_UP for version in of_api}
-    together = set().union(*chosen) | {(_METADATA, _LOWEST_METADATA_OF_CONN)}
+    together = set().union(*chosen) | {(ApiKey.METADATA, _LOWEST_METADATA_OF_CONN)}
     return requests <= together and all(
         any(
             request in own and not any(request in other for other in chosen if other is not own)
             for request in requests
-            if request[0] != _METADATA
+            if request[0] != ApiKey.METADATA
         )
         for own in chosen
     )

@@ -18,11 +18,11 @@ from client_telemetry.compatibility.evidence import ClientEvidence, format_versi
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding, Outlook
 from client_telemetry.console.counted import first_of
 from client_telemetry.knowledge import apis, declared_versions, known_issues, releases, served
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.known_issues import KnownIssue
 from client_telemetry.knowledge.software import Identity
 from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, OBSERVED, PRECEDENCE, SAFE
 
-_CONSUMER_GROUP_HEARTBEAT = 68
 _GROUPS_BY_DEFAULT = (4, 0, 0)
 """Brokers serve KIP-848 groups by default from 4.0.0 on; 3.7 to 3.9 advertise and refuse them (preview)."""
 _MOST_NAMED = 4
@@ -91,11 +91,11 @@ def _meanwhile(
 
 
 def _could_change_its_group(identity: Identity, from_release: str, to_release: str) -> bool:
-    there = served.by(to_release).get(_CONSUMER_GROUP_HEARTBEAT)
+    there = served.by(to_release).get(ApiKey.CONSUMER_GROUP_HEARTBEAT)
     return (
         there is not None
         and releases.parse(from_release) < _GROUPS_BY_DEFAULT <= releases.parse(to_release)
-        and declared_versions.declared(identity, _CONSUMER_GROUP_HEARTBEAT) is not None
+        and declared_versions.declared(identity, ApiKey.CONSUMER_GROUP_HEARTBEAT) is not None
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 
 from client_telemetry.knowledge import roles
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.vocabulary import AT_ONCE
 
 CELLS = 62
@@ -23,8 +24,8 @@ SHORTEST_S = 9 * 60
 metadata is asked for again (metadata.max.age.ms and librdkafka's topic.metadata.refresh.interval.ms: 5 minutes)."""
 DAY_S = 24 * 60 * 60
 
-_SHARED = frozenset((3, 10))
-"""Metadata and FindCoordinator: all roles send them, and they show none at work."""
+_SHARED = frozenset((ApiKey.METADATA, ApiKey.FIND_COORDINATOR))
+"""All roles send them, and they show none at work."""
 
 
 def is_well_observed(

@@ -9,6 +9,7 @@ from operator import and_
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.tables.clients import CLIENT_KEY
 
 LABELS = {"racks": "client_rack", "group_ids": "group_id", "transactional_ids": "transactional_id"}
@@ -21,7 +22,6 @@ KAFKAS_FAMILIES = ("producer", "consumer", "admin", "app", "kafka", "stream")
 """Words after `org.apache.kafka.` of the groups that Kafka's own clients register, Streams among them (KIP-1076). An
 application's metrics (registerMetricForSubscription) have the name of their own group there."""
 STREAMS = "org.apache.kafka.stream."
-GET_TELEMETRY_SUBSCRIPTIONS = 71
 """The request that assigns a client instance its id and says what to push (KIP-714)."""
 NOTHING_PUSHED = ("no_instance", "no_instance_at_the_time")
 """Rules of client_connections.link_rule: the client is known, but no instance of it pushed at that time."""
@@ -95,7 +95,7 @@ def of_clients(connections: DataFrame) -> DataFrame:
     subscription but no instance pushed. Rows of `client_connections` of the day.
     """
     asks_for_subscription = F.exists(
-        "api_uses", lambda use: (use.api_key == GET_TELEMETRY_SUBSCRIPTIONS) & (use.requests > 0)
+        "api_uses", lambda use: (use.api_key == ApiKey.GET_TELEMETRY_SUBSCRIPTIONS) & (use.requests > 0)
     )
     return connections.groupBy(*CLIENT_KEY).agg(
         F.collect_set("client_address").alias("addresses"),

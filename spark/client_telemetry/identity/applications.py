@@ -18,6 +18,7 @@ from client_telemetry.identity.broker_clients import REPLICA_FETCHER
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.programs import sends_two_versions
 from client_telemetry.knowledge import apis, kip511, products, software
+from client_telemetry.knowledge.api_key import ApiKey
 
 SHARED_ID = "another program has the same principal and client id"
 SEVERAL_VERSIONS = (
@@ -317,7 +318,7 @@ class _Parts:
             for place, client in enumerate(self._clients)
             if (product := self._products[place])
             and product.name == products.ADMIN_CLIENT_TOOLS
-            and FIND_COORDINATOR in client.versions
+            and ApiKey.FIND_COORDINATOR in client.versions
             and not self._sends_two_versions(place)
         ]
         if len(tools) > MOST_DEFAULT_IDS:
@@ -325,7 +326,11 @@ class _Parts:
         for place, client in enumerate(self._clients):
             requested = client.versions.keys() - apis.SET_UP
             is_own = not self._products[place] and not client.is_named
-            if not is_own or LIST_OFFSETS not in requested or not requested <= {LIST_OFFSETS, METADATA}:
+            if (
+                not is_own
+                or ApiKey.LIST_OFFSETS not in requested
+                or not requested <= {ApiKey.LIST_OFFSETS, ApiKey.METADATA}
+            ):
                 continue
             fitting = {
                 self._root(tool)
@@ -354,7 +359,7 @@ class _Parts:
             for place, client in enumerate(self._clients)
             if not self._products[place]
             and self._is_java(place)
-            and PRODUCE in client.versions
+            and ApiKey.PRODUCE in client.versions
             and client.versions.keys() <= _OF_PRODUCERS
         ]
         for consumer in consumers:
@@ -565,9 +570,14 @@ class _Parts:
 
 
 NO_CLIENT_ID = "(no client id)"
-PRODUCE, LIST_OFFSETS, METADATA, FIND_COORDINATOR = 0, 2, 3, 10
 """Of the tools with an admin client of that name only kafka-consumer-groups sends FindCoordinator."""
-_OF_PRODUCERS = apis.SET_UP | {PRODUCE, METADATA, 22, 71, 72}
+_OF_PRODUCERS = apis.SET_UP | {
+    ApiKey.PRODUCE,
+    ApiKey.METADATA,
+    ApiKey.INIT_PRODUCER_ID,
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+    ApiKey.PUSH_TELEMETRY,
+}
 """What a producer without transactions sends: also InitProducerId, and GetTelemetrySubscriptions and PushTelemetry for
 its own metrics.
 """

@@ -7,11 +7,23 @@ import re
 from functools import cache
 
 from client_telemetry.knowledge import apis
+from client_telemetry.knowledge.api_key import ApiKey
 
 ASKED: dict[str, frozenset[int]] = {
-    r"broker-\d+-txn-marker-sender": frozenset((18, 27)),
-    r"raft-client-\d+": frozenset((18, 52, 53, 54, 59, 80, 81, 82)),
-    r"AddPartitionsManager-client-\d+": frozenset((18, 24)),
+    r"broker-\d+-txn-marker-sender": frozenset((ApiKey.API_VERSIONS, ApiKey.WRITE_TXN_MARKERS)),
+    r"raft-client-\d+": frozenset(
+        (
+            ApiKey.API_VERSIONS,
+            ApiKey.VOTE,
+            ApiKey.BEGIN_QUORUM_EPOCH,
+            ApiKey.END_QUORUM_EPOCH,
+            ApiKey.FETCH_SNAPSHOT,
+            ApiKey.ADD_RAFT_VOTER,
+            ApiKey.REMOVE_RAFT_VOTER,
+            ApiKey.UPDATE_RAFT_VOTER,
+        )
+    ),
+    r"AddPartitionsManager-client-\d+": frozenset((ApiKey.API_VERSIONS, ApiKey.ADD_PARTITIONS_TO_TXN)),
 }
 """Kafka's own client ids, and everything that they send: TransactionMarkerChannelManager, KafkaRaftManager,
 AddPartitionsToTxnManager. The whole id must match. An application can have such an id too; its requests give it
@@ -29,11 +41,24 @@ REPLICA_FETCHER = r"broker-\d+-fetcher-\d+(?:-.*)?"
 CLIENT_IDS = "|".join(ASKED)
 
 
-CLIENTS_ONLY = frozenset((0, 8, 9, 11, 12, 13, 14, 15, 16, 61, 65, 66))
-"""Produce, OffsetCommit, OffsetFetch, JoinGroup, Heartbeat, LeaveGroup, SyncGroup, DescribeGroups, ListGroups,
-DescribeProducers, DescribeTransactions, ListTransactions: brokers answer these but never send them. A connection on
-which one was answered is not a broker's, whatever its client id; kafka-transactions.sh, for example, sends
-WriteTxnMarkers too.
+CLIENTS_ONLY = frozenset(
+    (
+        ApiKey.PRODUCE,
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.OFFSET_FETCH,
+        ApiKey.JOIN_GROUP,
+        ApiKey.HEARTBEAT,
+        ApiKey.LEAVE_GROUP,
+        ApiKey.SYNC_GROUP,
+        ApiKey.DESCRIBE_GROUPS,
+        ApiKey.LIST_GROUPS,
+        ApiKey.DESCRIBE_PRODUCERS,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        ApiKey.LIST_TRANSACTIONS,
+    )
+)
+"""Brokers answer these but never send them. A connection on which one was answered is not a broker's, whatever its client
+id; kafka-transactions.sh, for example, sends WriteTxnMarkers too.
 """
 
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import fingerprints, one_process
 from client_telemetry.knowledge import apis, products
+from client_telemetry.knowledge.api_key import ApiKey
 
 JAVA_SEVERAL = fingerprints.TAKES_LOWER["kafka-clients"]
 """Of all other APIs it sends one version."""
 
-_PRODUCE = 0
 
 NEXT_MICROS, AT_ONCE_MICROS, TOGETHER_MICROS = 100_000, 2_000_000, 60_000_000
 """A process opens one connection after another; after a minute's pause it may be another process. kafka-clients opens
@@ -54,7 +54,7 @@ def may_be_several(client_id: str | None, versions: Versions) -> bool:
     """Whether what a client id sent to brokers of one release is a reason to look at its single connections. Two versions of
     Produce can be one process (a library that writes old topics in an old version), but also two producers.
     """
-    two_producers = len(versions.get(_PRODUCE, ())) > 1
+    two_producers = len(versions.get(ApiKey.PRODUCE, ())) > 1
     return (
         two_producers
         or sends_two_versions(versions, _is_java(client_id))

@@ -12,15 +12,18 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from client_telemetry.knowledge import DamagedKnowledge, rows, whole
+from client_telemetry.knowledge.api_key import ApiKey
 
 FILE = "apis.csv"
 COLUMNS = ("api_key", "api_name", "enum_name", "former_names", "used_by", "purpose", "source")
 USED_BY = ("data", "admin", "connection", "telemetry", "broker")
 
-API_VERSIONS = 18
+API_VERSIONS = ApiKey.API_VERSIONS
 """Never refused for its version alone: the broker answers error 35 with its range and the client asks again."""
-SET_UP = frozenset((17, API_VERSIONS, 36))
-"""SaslHandshake, ApiVersions, SaslAuthenticate: sent before a library knows what the broker has."""
+SET_UP = frozenset((ApiKey.SASL_HANDSHAKE, ApiKey.API_VERSIONS, ApiKey.SASL_AUTHENTICATE))
+"""Sent before a library knows what the broker has, and before the broker can know the library."""
+MEMBERSHIP = frozenset((ApiKey.JOIN_GROUP, ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP))
+"""What keeps a client a member of a classic group."""
 
 
 class Versions(NamedTuple):

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from client_telemetry.knowledge import DamagedKnowledge, apis, due, rows
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.user_patterns import UserPattern, knowledge_pattern
 
 IDS_FILE = "product_client_ids.csv"
@@ -23,7 +24,6 @@ ADMIN_CLIENT_TOOLS = "kafka-consumer-groups, kafka-delete-records or kafka-broke
 """The product whose own client id is admin-<n>, in product_client_ids.csv: the tools that have kafka.admin.AdminClient (Scala, up
 to 2.x)."""
 KINDS = ("streams", "connect", "mirrormaker", "tool", "product")
-_SASL_AUTHENTICATE = 36
 CONFIDENCES = ("lock file", "documentation", "source code", "real runs")
 
 
@@ -137,5 +137,5 @@ def advice(product: str | None, refused: Collection[int]) -> str:
 
 def advice_on_scram(product: str | None) -> str:
     """What to do with a product whose library prevents it from logging in with SCRAM; empty = nothing known."""
-    is_known = any(_SASL_AUTHENTICATE in advice.api_keys for advice in advices().get(product or "", ()))
-    return advice(product, (_SASL_AUTHENTICATE,)) if is_known else ""
+    is_known = any(ApiKey.SASL_AUTHENTICATE in advice.api_keys for advice in advices().get(product or "", ()))
+    return advice(product, (ApiKey.SASL_AUTHENTICATE,)) if is_known else ""

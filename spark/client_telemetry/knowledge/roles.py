@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from client_telemetry.knowledge import DamagedKnowledge, apis, rows, whole
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.vocabulary import AT_ONCE, BREAKS, DEGRADES, LATENT
 
 FILE = "roles.csv"
@@ -44,12 +45,8 @@ ASSUMED = (PRODUCER, GROUP_CONSUMER)
 _PRODUCERS_CLIENT_ID = re.compile(r"(?:kafka-python-)?producer-\d+")
 """Given by KafkaProducer of Java (ProducerConfig) and of kafka-python where none is set; consumers and admin clients have others."""
 
-_OFFSET_COMMIT, _TXN_OFFSET_COMMIT = 8, 28
-_CREATE_TOPICS = 19
-_FIND_COORDINATOR, _INIT_PRODUCER_ID = 10, 22
-_OF_GROUPS = frozenset((8, 9))  # OffsetCommit, OffsetFetch
-_CONSUMER_GROUP_HEARTBEAT = 68
-_CLASSIC_MEMBERSHIP = frozenset((11, 12, 13, 14))  # JoinGroup, Heartbeat, LeaveGroup, SyncGroup
+_OF_GROUPS = frozenset((ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH))
+_CLASSIC_MEMBERSHIP = frozenset((ApiKey.JOIN_GROUP, ApiKey.HEARTBEAT, ApiKey.LEAVE_GROUP, ApiKey.SYNC_GROUP))
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ def seen_in(used: Collection[int]) -> tuple[str, ...]:
         shown.remove(ASSIGNED_CONSUMER)
     if (
         shown == [PRODUCER]
-        and {_FIND_COORDINATOR, _INIT_PRODUCER_ID} <= set(used)
+        and {ApiKey.FIND_COORDINATOR, ApiKey.INIT_PRODUCER_ID} <= set(used)
         and not _OF_GROUPS & set(used)
     ):
         shown.append(TRANSACTIONAL_PRODUCER)
@@ -145,10 +142,10 @@ def needed_by(role: str, used: Collection[int]) -> dict[int, Need]:
     commits in transactions (TxnOffsetCommit) does not commit otherwise.
     """
     not_needed: set[int] = set()
-    if _CONSUMER_GROUP_HEARTBEAT in used and not _CLASSIC_MEMBERSHIP & set(used):
+    if ApiKey.CONSUMER_GROUP_HEARTBEAT in used and not _CLASSIC_MEMBERSHIP & set(used):
         not_needed |= _CLASSIC_MEMBERSHIP
-    if _TXN_OFFSET_COMMIT in used and _OFFSET_COMMIT not in used:
-        not_needed.add(_OFFSET_COMMIT)
+    if ApiKey.TXN_OFFSET_COMMIT in used and ApiKey.OFFSET_COMMIT not in used:
+        not_needed.add(ApiKey.OFFSET_COMMIT)
     return {key: need for key, need in needs()[role].items() if need.needed and key not in not_needed}
 
 
@@ -156,7 +153,7 @@ def may_use(role: str, used: Collection[int]) -> frozenset[int]:
     """The APIs without which a client in this role breaks if it uses them, given what it was seen to use: a member of a
     classic group is in no other.
     """
-    others = {_CONSUMER_GROUP_HEARTBEAT} if _CLASSIC_MEMBERSHIP & set(used) else set()
+    others = {ApiKey.CONSUMER_GROUP_HEARTBEAT} if _CLASSIC_MEMBERSHIP & set(used) else set()
     return frozenset(key for key, need in needs()[role].items() if need.without_it == BREAKS) - others
 
 
@@ -189,7 +186,7 @@ def _loss(key: int, client_roles: tuple[str, ...], used: frozenset[int]) -> Need
 
 def _beside_data(need: Need, processes: bool, used: Collection[int]) -> Need:
     """What an admin call is worth to a client that also moves data."""
-    no_other = not (_revealing()[ADMIN] - {_CREATE_TOPICS}) & set(used)
-    if need.api_key == _CREATE_TOPICS and processes and no_other:
+    no_other = not (_revealing()[ADMIN] - {ApiKey.CREATE_TOPICS}) & set(used)
+    if need.api_key == ApiKey.CREATE_TOPICS and processes and no_other:
         return replace(need, when=LATENT, trigger="its next start, as it creates its topics itself")
     return replace(need, without_it=DEGRADES, when=AT_ONCE, trigger="")

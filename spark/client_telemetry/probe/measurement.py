@@ -8,6 +8,7 @@ from typing import Any
 
 from client_telemetry.formats import target_file
 from client_telemetry.knowledge import apis, broker_guess
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.probe import answers, listener, probing, request_bodies, security
 from client_telemetry.probe.answers import Cluster
 from client_telemetry.probe.connection import Address, BrokenConnection
@@ -88,7 +89,7 @@ def _named(address: Address, error: BrokenConnection) -> str:
 def _cluster(
     entry: Listener, versions: Mapping[int, tuple[int, int]], limits: Limits, measured: Measured
 ) -> Cluster | None:
-    low, high = versions.get(probing.METADATA, (0, -1))
+    low, high = versions.get(ApiKey.METADATA, (0, -1))
     if not low <= _METADATA_VERSION <= high:
         measured.notes.append(
             f"{entry.address} does not advertise Metadata {_METADATA_VERSION}: its other brokers were not asked"
@@ -96,7 +97,7 @@ def _cluster(
         return None
     asker = Asker(entry, limits)
     try:
-        _, answer = asker.ask(request_bodies.requests()[probing.METADATA, _METADATA_VERSION])
+        _, answer = asker.ask(request_bodies.requests()[ApiKey.METADATA, _METADATA_VERSION])
         return answers.cluster(answer.payload) if answer else None
     except (BrokenConnection, probing.StoppedAnswering) as error:
         measured.notes.append(f"{entry.address}: its other brokers were not asked: {error}")
@@ -131,14 +132,14 @@ def _probe(
 
 def _mechanisms(at: Listener, limits: Limits) -> tuple[str, ...]:
     """What the listener enables, which a broker lists to whoever asks for a mechanism that it does not have. Before a login."""
-    request = request_bodies.requests()[probing.SASL_HANDSHAKE, 1]
+    request = request_bodies.requests()[ApiKey.SASL_HANDSHAKE, 1]
     with at.connect() as opened:
         return answers.mechanisms(opened.ask(request.frame, limits.answer_s).payload)
 
 
 def _mechanisms_wanted(entry: Listener, limits: Limits) -> tuple[str, ...]:
     """Mechanisms of a listener that wants a login; empty if it wants none, and answers that this is not the time for one."""
-    request = request_bodies.requests()[probing.SASL_HANDSHAKE, 1]
+    request = request_bodies.requests()[ApiKey.SASL_HANDSHAKE, 1]
     try:
         with entry.connect() as opened:
             payload = opened.ask(request.frame, limits.answer_s).payload

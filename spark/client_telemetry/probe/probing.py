@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.probe import answers, request_bodies
 from client_telemetry.probe.answers import AdvertisedVersions
 from client_telemetry.probe.connection import (
@@ -23,7 +24,6 @@ ANSWERED, REFUSED, CLOSED, SILENT, GARBLED = "answered", "refused", "closed", "s
 """Outcomes of a request: answered, with whatever error; answered with error 35 (UNSUPPORTED_VERSION); the broker closed the
 connection twice, while it answered another request on the same connection; it did so and gave no answer; the answer was not one.
 """
-API_VERSIONS, METADATA, SASL_HANDSHAKE, SASL_AUTHENTICATE = 18, 3, 17, 36
 _OFFSETS_TOPIC: Final = b"__consumer_offsets"
 _HELLO_VERSIONS: Final = (4, 3, 0)
 """4 has all features, 3 those whose lowest level is not 0 (KIP-584, KAFKA-17492), and every broker has 0."""
@@ -79,7 +79,7 @@ class Asker:
         for version in _HELLO_VERSIONS:
             try:
                 advertised = answers.api_versions(
-                    self._once(_request(API_VERSIONS, version)).payload, version
+                    self._once(_request(ApiKey.API_VERSIONS, version)).payload, version
                 )
             except (ConnectionClosed, NoAnswer):
                 if version == _HELLO_VERSIONS[-1]:
@@ -116,7 +116,7 @@ class Asker:
             time.sleep(pause_s)
             self.close()
             try:
-                self._once(_request(API_VERSIONS, 0))
+                self._once(_request(ApiKey.API_VERSIONS, 0))
                 return
             except BrokenConnection as error:
                 failure = error
@@ -164,7 +164,7 @@ def probe(
             found.not_asked[place] = reason
             continue
         progress(f"asking {found.address} {request.api_name} {request.version}")
-        looked_for = _OFFSETS_TOPIC if request.api_key == METADATA else None
+        looked_for = _OFFSETS_TOPIC if request.api_key == ApiKey.METADATA else None
         try:
             outcome, answer = asker.ask(request, looked_for)
         except (StoppedAnswering, BrokenConnection) as error:
@@ -180,9 +180,9 @@ def probe(
 def in_order(wanted: Collection[int] | None = None) -> Iterator[Request]:
     """The known requests, Metadata first: it tells whether __consumer_offsets exists, and so is always there."""
     requests = request_bodies.requests()
-    yield from (request for request in requests.values() if request.api_key == METADATA)
+    yield from (request for request in requests.values() if request.api_key == ApiKey.METADATA)
     for request in requests.values():
-        if request.api_key != METADATA and (wanted is None or request.api_key in wanted):
+        if request.api_key != ApiKey.METADATA and (wanted is None or request.api_key in wanted):
             yield request
 
 
@@ -193,7 +193,7 @@ def _reason_not_to_ask(asker: Asker, found: BrokerAnswers, request: Request) -> 
         permission.permitted == WITH_OFFSETS_TOPIC and not found.has_offsets_topic
     ):
         return permission.reason
-    if asker.listener.uses_sasl and request.api_key in (SASL_HANDSHAKE, SASL_AUTHENTICATE):
+    if asker.listener.uses_sasl and request.api_key in (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE):
         return "part of the login"
     if asker.is_out_of_time:
         return "the time for this broker was over"

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from client_telemetry.formats.target_file import parse_ranges
 from client_telemetry.knowledge import apis, measured_targets, served
-from client_telemetry.probe.probing import ANSWERED, API_VERSIONS, CLOSED, GARBLED, REFUSED, SILENT
+from client_telemetry.knowledge.api_key import ApiKey
+from client_telemetry.probe.probing import ANSWERED, CLOSED, GARBLED, REFUSED, SILENT
 
 ADVERTISED, NOT_ASKED = "advertised", "not asked"
 """Not asked, and advertised by every broker or not."""
@@ -43,7 +44,7 @@ class Replayed(NamedTuple):
     @property
     def refused(self) -> bool:
         """Every client asks again with a lower version where ApiVersions is refused (KIP-511)."""
-        return self.outcome in (CLOSED, REFUSED) and self.sent.pair[0] != API_VERSIONS
+        return self.outcome in (CLOSED, REFUSED) and self.sent.pair[0] != ApiKey.API_VERSIONS
 
     @property
     def is_open(self) -> bool:

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, TypedDict
 from zipfile import BadZipFile, ZipFile
 
 from client_telemetry.console.output_file import whole_file, write_csv
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.probe.request_bodies import COLUMNS, FILE
 
 Value = bool | int | float | str
@@ -87,7 +88,6 @@ _NUMBERS: Final = {
     "int64": ">q",
     "float64": ">d",
 }
-_API_VERSIONS: Final = 18
 
 
 class Shape(NamedTuple):
@@ -164,7 +164,7 @@ def _error_at(api_key: int, response: Definition, version: int) -> int | None:
     """Where the answer's own error code begins, counted from the correlation id; None if it has none at a fixed place. Answers to
     ApiVersions never have a flexible header (KIP-511).
     """
-    flexible = _has(response.get("flexibleVersions"), version) and api_key != _API_VERSIONS
+    flexible = _has(response.get("flexibleVersions"), version) and api_key != ApiKey.API_VERSIONS
     place = 4 + flexible
     for field in response["fields"]:
         if not _has(field["versions"], version) or _has(field.get("taggedVersions"), version):

@@ -10,26 +10,43 @@ from collections.abc import Collection, Sequence
 from functools import cache
 
 from client_telemetry.knowledge import apis
+from client_telemetry.knowledge.api_key import ApiKey
 
 PRODUCE, FETCH, MEMBERSHIP, COMMIT, TRANSACT = "produce", "fetch", "membership", "commit", "transact"
-_BY_API = {
-    0: PRODUCE,
-    1: FETCH,
-    78: FETCH,  # ShareFetch
-    12: MEMBERSHIP,  # Heartbeat
-    68: MEMBERSHIP,  # ConsumerGroupHeartbeat
-    76: MEMBERSHIP,  # ShareGroupHeartbeat
-    88: MEMBERSHIP,  # StreamsGroupHeartbeat
-    8: COMMIT,  # OffsetCommit
-    28: COMMIT,  # TxnOffsetCommit
-    79: COMMIT,  # ShareAcknowledge
-    26: TRANSACT,  # EndTxn
+_BY_API: dict[int, str] = {
+    ApiKey.PRODUCE: PRODUCE,
+    ApiKey.FETCH: FETCH,
+    ApiKey.SHARE_FETCH: FETCH,
+    ApiKey.HEARTBEAT: MEMBERSHIP,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: MEMBERSHIP,
+    ApiKey.SHARE_GROUP_HEARTBEAT: MEMBERSHIP,
+    ApiKey.STREAMS_GROUP_HEARTBEAT: MEMBERSHIP,
+    ApiKey.OFFSET_COMMIT: COMMIT,
+    ApiKey.TXN_OFFSET_COMMIT: COMMIT,
+    ApiKey.SHARE_ACKNOWLEDGE: COMMIT,
+    ApiKey.END_TXN: TRANSACT,
 }
-FETCH_API, JOIN_GROUP, LEAVE_GROUP, OFFSET_FETCH, LIST_OFFSETS, INIT_PRODUCER_ID = 1, 11, 13, 9, 2, 22
-PLUMBING = frozenset((3, 10, 17, 18, 36, 71, 72))
-"""Metadata, FindCoordinator, SaslHandshake, ApiVersions, SaslAuthenticate, and KIP-714 telemetry: sent by every client."""
-_SERVES = {2: FETCH, 9: FETCH, 23: FETCH, 11: MEMBERSHIP, 14: MEMBERSHIP, 13: MEMBERSHIP, 10: MEMBERSHIP}
-_SERVES |= {22: TRANSACT, 24: TRANSACT, 25: TRANSACT}
+PLUMBING = (
+    frozenset(
+        (ApiKey.METADATA, ApiKey.FIND_COORDINATOR, ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY)
+    )
+    | apis.SET_UP
+)
+"""Sent by every client."""
+_SERVES: dict[int, str] = {
+    ApiKey.LIST_OFFSETS: FETCH,
+    ApiKey.OFFSET_FETCH: FETCH,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: FETCH,
+    ApiKey.JOIN_GROUP: MEMBERSHIP,
+    ApiKey.SYNC_GROUP: MEMBERSHIP,
+    ApiKey.LEAVE_GROUP: MEMBERSHIP,
+    ApiKey.FIND_COORDINATOR: MEMBERSHIP,
+}
+_SERVES |= {
+    ApiKey.INIT_PRODUCER_ID: TRANSACT,
+    ApiKey.ADD_PARTITIONS_TO_TXN: TRANSACT,
+    ApiKey.ADD_OFFSETS_TO_TXN: TRANSACT,
+}
 """The function that suffers when another request of a producer or consumer is refused."""
 
 WORDS = {

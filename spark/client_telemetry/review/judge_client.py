@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from client_telemetry.activity.records import FailedLogin, clock, in_order
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.review import functions, outcome, signs
 from client_telemetry.review.client_change import ClientChange, changed, may_have_changed
 from client_telemetry.review.hosts import Hosts
@@ -26,10 +27,10 @@ JUST_BEFORE_SECONDS = 120.0
 """Before a client's last request: other clients of its address that cannot log in had failed by then, too."""
 
 
-_BEGINS = {
-    functions.JOIN_GROUP: functions.MEMBERSHIP,
-    14: functions.MEMBERSHIP,  # SyncGroup
-    functions.INIT_PRODUCER_ID: functions.TRANSACT,
+_BEGINS: dict[int, str] = {
+    ApiKey.JOIN_GROUP: functions.MEMBERSHIP,
+    ApiKey.SYNC_GROUP: functions.MEMBERSHIP,
+    ApiKey.INIT_PRODUCER_ID: functions.TRANSACT,
 }
 """Requests without which a function that ended does not begin again."""
 
@@ -260,7 +261,7 @@ def _missing(here: _InPhase) -> list[Sign]:
     )
     if hosts is None and (base.regular(functions.FETCH) or not track.is_tool):
         gave_up = signs.without_fetch(track, phase.settled, phase.recorded_until)
-        fetches = track.by_api.get(functions.FETCH_API, ())
+        fetches = track.by_api.get(ApiKey.FETCH, ())
         if gave_up is not None and not within(fetches, phase.recorded_until - 60.0, phase.until):
             missing.append(gave_up)
     return missing
@@ -428,7 +429,7 @@ def _partly_locked_out(
 
 
 def _left_group(track: Track, last: float) -> bool:
-    spans = track.by_api.get(functions.LEAVE_GROUP, ())
+    spans = track.by_api.get(ApiKey.LEAVE_GROUP, ())
     return any(last - 30 <= span.last <= last + 1 for span in spans)
 
 

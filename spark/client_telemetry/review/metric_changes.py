@@ -41,6 +41,7 @@ from client_telemetry.activity.comparison import (
 )
 from client_telemetry.activity.samples import Sample, Values
 from client_telemetry.knowledge import apis, kip511
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.review.tracks import Track
 from client_telemetry.review.windows import Windows
 from client_telemetry.tables.rows import MetricChangeRow
@@ -53,7 +54,23 @@ LEAST_EVENTS = 5
 LEAST_SPANS = 2.0
 """Records of a client per window; a snapshot covers a minute."""
 SHORTEST_BLOCK_SECONDS = 10.0
-NOT_A_RATE = frozenset((1, 3, 10, 18, 17, 36, 23, 2, 9, 24, 25, 71, 72))
+NOT_A_RATE = frozenset(
+    (
+        ApiKey.FETCH,
+        ApiKey.METADATA,
+        ApiKey.FIND_COORDINATOR,
+        ApiKey.API_VERSIONS,
+        ApiKey.SASL_HANDSHAKE,
+        ApiKey.SASL_AUTHENTICATE,
+        ApiKey.OFFSET_FOR_LEADER_EPOCH,
+        ApiKey.LIST_OFFSETS,
+        ApiKey.OFFSET_FETCH,
+        ApiKey.ADD_PARTITIONS_TO_TXN,
+        ApiKey.ADD_OFFSETS_TO_TXN,
+        ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+        ApiKey.PUSH_TELEMETRY,
+    )
+)
 """Fetch, Metadata, FindCoordinator, ApiVersions, SaslHandshake, SaslAuthenticate, OffsetForLeaderEpoch, ListOffsets,
 OffsetFetch, AddPartitionsToTxn and AddOffsetsToTxn (no longer needed from transaction.version 2 on, KIP-890),
 telemetry.

@@ -18,6 +18,7 @@ from client_telemetry.identity import broker_clients
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.owners import first_match
 from client_telemetry.knowledge import apis, kip511, served
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.review import functions, metric_changes, metric_curves, outcome, span_series
 from client_telemetry.review.hosts import addresses_that_stay
 from client_telemetry.review.metric_changes import CONNECTIONS, CompareColumns, Group
@@ -280,7 +281,7 @@ class _Series:
                 stopped |= regular & ~of_functions.is_tested
             good &= ~self._any(self.functions, stopped)
             good &= ~self._without_fetch(phase.settled, phase.recorded_until) | self._any(
-                self.apis, of_apis.is_recent & self._is_of(functions.FETCH_API)
+                self.apis, of_apis.is_recent & self._is_of(ApiKey.FETCH)
             )
         return good
 
@@ -299,11 +300,11 @@ class _Series:
         """bool[tracks]: whether signs.without_fetch may find something."""
         own = span_series.before(self.apis, since, until, self._common.slot_seconds)
         is_there = own.requests > 0
-        asks = is_there & self._is_of(functions.OFFSET_FETCH)
-        joins = self._any(self.apis, is_there & self._is_of(functions.JOIN_GROUP))
+        asks = is_there & self._is_of(ApiKey.OFFSET_FETCH)
+        joins = self._any(self.apis, is_there & self._is_of(ApiKey.JOIN_GROUP))
         first_asked = np.full(self._tracks, np.inf)
         first_asked[self.apis.keys[asks] // _KEYS] = own.first[asks]
-        goes_on = is_there & self._is_of(functions.FETCH_API, functions.LIST_OFFSETS)
+        goes_on = is_there & self._is_of(ApiKey.FETCH, ApiKey.LIST_OFFSETS)
         goes_on &= own.last > first_asked[self.apis.keys // _KEYS]
         return ~self.is_tool & np.isfinite(first_asked) & joins & ~self._any(self.apis, goes_on)
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from client_telemetry.activity.records import UnnamedRefusal, clock
 from client_telemetry.knowledge import apis, error_codes
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.review import functions
 from client_telemetry.review.phases import Phase
 from client_telemetry.review.regularity import Regularity, regularity
@@ -323,13 +324,13 @@ def without_fetch(track: Track, since: float, until: float) -> Sign | None:
     """A member that was assigned partitions requests their committed offsets, and then has to look up an offset or
     fetch. One that does neither gave up internally, and the broker has no refusal of it.
     """
-    offset_fetches = within(track.by_api.get(functions.OFFSET_FETCH, ()), since, until)
-    joined = within(track.by_api.get(functions.JOIN_GROUP, ()), since, until)
+    offset_fetches = within(track.by_api.get(ApiKey.OFFSET_FETCH, ()), since, until)
+    joined = within(track.by_api.get(ApiKey.JOIN_GROUP, ()), since, until)
     if track.is_tool or not offset_fetches or not joined:
         return None
     first = offset_fetches[0].first
-    went_on = within(track.by_api.get(functions.FETCH_API, ()), first, until)
-    went_on += within(track.by_api.get(functions.LIST_OFFSETS, ()), first, until)
+    went_on = within(track.by_api.get(ApiKey.FETCH, ()), first, until)
+    went_on += within(track.by_api.get(ApiKey.LIST_OFFSETS, ()), first, until)
     if any(span.last > first for span in went_on) or until - first < FOLLOWS_SECONDS / 4:
         return None
     return Sign(
@@ -342,7 +343,15 @@ def without_fetch(track: Track, since: float, until: float) -> Sign | None:
     )
 
 
-_OF_TRANSACTIONS = frozenset((functions.INIT_PRODUCER_ID, 24, 25, 26, 28))
+_OF_TRANSACTIONS = frozenset(
+    (
+        ApiKey.INIT_PRODUCER_ID,
+        ApiKey.ADD_PARTITIONS_TO_TXN,
+        ApiKey.ADD_OFFSETS_TO_TXN,
+        ApiKey.END_TXN,
+        ApiKey.TXN_OFFSET_COMMIT,
+    )
+)
 """In addition AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit."""
 
 
@@ -373,7 +382,7 @@ def _stuck_api(
     first = min(failure.first for failure in after)
     last = max(min(failure.last, until) for failure in after)
     timeout = TRANSACTION_TIMEOUT_SECONDS
-    if key == functions.INIT_PRODUCER_ID:
+    if key == ApiKey.INIT_PRODUCER_ID:
         named = [
             activity.transaction_timeout for activity in track.activities if activity.transaction_timeout
         ]
@@ -422,7 +431,7 @@ def _asks_more(track: Track, base: Baseline, last: float, until: float) -> bool:
     """Whether the client requests Metadata, its coordinator or a new producer id more often than before: it is looking
     for a way out.
     """
-    for key in (3, functions.INIT_PRODUCER_ID, 10, functions.JOIN_GROUP):
+    for key in (ApiKey.METADATA, ApiKey.INIT_PRODUCER_ID, ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP):
         spans = track.by_api.get(key, ())
         before = sum(span.requests for span in within(spans, float("-inf"), base.until))
         began = min((span.first for span in track.all_requests), default=base.until)

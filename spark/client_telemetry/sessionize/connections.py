@@ -22,7 +22,6 @@ from client_telemetry.tables.client_connections import (
     IDLE_LIMIT_MINUTES,
     MANY_CLIENT_IDS,
     MANY_SOFTWARES,
-    NAMING_APIS,
 )
 from client_telemetry.tables.row_flags import flags
 from client_telemetry.tables.rows import BrokerRow
@@ -404,7 +403,7 @@ def _smallest(arrays: str) -> Column:
 
 
 def _used_beyond_naming() -> Column:
-    return F.exists("uses", lambda use: ~use.api_key.isin(*NAMING_APIS) & (use.requests > 0))
+    return F.exists("uses", lambda use: ~use.api_key.isin(*apis.SET_UP) & (use.requests > 0))
 
 
 def _uses_of_the_day() -> Column:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.subscriptions import forecast
 from client_telemetry.subscriptions.advice import doubts, instead
 from client_telemetry.subscriptions.answers import Answer, ConfiguredSubscriptions
@@ -22,7 +23,6 @@ from client_telemetry.subscriptions.observed import (
     ABORTS,
     ADMIN,
     DISCONNECTS,
-    GET_TELEMETRY_SUBSCRIPTIONS,
     JAVA,
     LIBRDKAFKA,
     PRODUCER,
@@ -300,7 +300,7 @@ def _silent(instance: ObservedInstance, before: Answer, after: Answer, situation
     able = can_push(instance)
     if not able:
         return CANNOT_PUSH if able is False else UNKNOWN_LIBRARY
-    if GET_TELEMETRY_SUBSCRIPTIONS not in instance.api_keys:
+    if ApiKey.GET_TELEMETRY_SUBSCRIPTIONS not in instance.api_keys:
         if situation.plugin is None:
             return None
         return ADMIN_DEFAULT if instance.library == JAVA and instance.client_types == (ADMIN,) else OPTED_OUT

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from client_telemetry.knowledge import client_ranges, known_issues, roles, rows, software
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.subscriptions.instances import ClientInstance
 
-GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY = 71, 72
 PRODUCER, CONSUMER, ADMIN = "producer", "consumer", "admin"
 SHARE_CONSUMER = "share consumer"
 ABORTS, DISCONNECTS = "librdkafka_telemetry_abort", "librdkafka_telemetry_disconnect"
@@ -103,19 +103,20 @@ class ObservedInstance:
 
 def can_push(observed: ObservedInstance) -> bool | None:
     """Whether its library supports KIP-714 at all; None if the library or its version is unknown."""
-    if observed.pushed or GET_TELEMETRY_SUBSCRIPTIONS in observed.api_keys:
+    if observed.pushed or ApiKey.GET_TELEMETRY_SUBSCRIPTIONS in observed.api_keys:
         return True
     identity = observed.identity
     if identity is None or not client_ranges.named(identity.library):
         return None
     if all(
-        row.library != identity.library or row.api_key != GET_TELEMETRY_SUBSCRIPTIONS for row in _ranges()
+        row.library != identity.library or row.api_key != ApiKey.GET_TELEMETRY_SUBSCRIPTIONS
+        for row in _ranges()
     ):
         return False
     if identity.version is None or not client_ranges.known(identity.library):
         return None
     version = min(identity.version, client_ranges.newest(identity.library))
-    return client_ranges.of(identity.library, version, GET_TELEMETRY_SUBSCRIPTIONS) is not None
+    return client_ranges.of(identity.library, version, ApiKey.GET_TELEMETRY_SUBSCRIPTIONS) is not None
 
 
 def _ranges() -> tuple[client_ranges.Row, ...]:

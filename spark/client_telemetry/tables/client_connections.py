@@ -24,9 +24,6 @@ from client_telemetry.tables.table import (
 if TYPE_CHECKING:
     from client_telemetry.tables.rows import ClientConnectionRow
 
-NAMING_APIS = (17, 18, 36)
-"""SaslHandshake, ApiVersions, SaslAuthenticate: what a client asks before the broker can know its software name."""
-
 IDLE_LIMIT_MINUTES = 70
 """A broker closes a connection that is idle for connections.max.idle.ms, 10 minutes by default, and the registry
 tells of every open connection at the end of an hour."""

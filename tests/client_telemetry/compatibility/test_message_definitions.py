@@ -125,7 +125,7 @@ def test_what_coordinators_answer_names_a_group_or_a_transaction(definitions):
     both = keys("AddOffsetsToTxn", "TxnOffsetCommit")
     assert groups - both - of_share_groups == mixed_window._AT_GROUP_COORDINATORS
     assert transactions - keys("TxnOffsetCommit") == mixed_window._AT_TRANSACTION_COORDINATORS
-    assert groups > failures._MEMBERSHIP and groups > failures._POSITIONS
+    assert groups > apis.MEMBERSHIP and groups > failures._POSITIONS
 
 
 def test_roles_show_in_what_their_apis_are_about(definitions):

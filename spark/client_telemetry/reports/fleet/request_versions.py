@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from client_telemetry.knowledge import apis, releases, served
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.reports.fleet.model import (
     DeprecatedUse,
     DeprecatedVersion,
@@ -16,7 +17,13 @@ from client_telemetry.reports.fleet.model import (
 from client_telemetry.tables.rows import BrokerHourRow, ClientRow
 
 SHOWN_IDS = 12
-SENT_BY_BROKERS = {1, 2, 18, 23, 24}
+SENT_BY_BROKERS = {
+    ApiKey.FETCH,
+    ApiKey.LIST_OFFSETS,
+    ApiKey.API_VERSIONS,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH,
+    ApiKey.ADD_PARTITIONS_TO_TXN,
+}
 """Fetch, ListOffsets and OffsetForLeaderEpoch (replication), ApiVersions, AddPartitionsToTxn (verification, KIP-890):
 what brokers send each other beside the APIs that only they use. Not in versions that newer releases refuse: brokers take
 the newest that both sides have."""

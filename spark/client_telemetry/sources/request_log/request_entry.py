@@ -14,10 +14,17 @@ from typing import Any, NamedTuple
 import orjson
 
 from client_telemetry.knowledge import apis
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.sources.request_log.answers import failure
 
-API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY, METADATA, PRODUCE, FETCH = 18, 71, 72, 3, 0, 1
-FIND_COORDINATOR, DESCRIBE_CLUSTER = 10, 60
+# Looking up members of an enumeration takes longer than parts of a line.
+API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY = (
+    ApiKey.API_VERSIONS,
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+    ApiKey.PUSH_TELEMETRY,
+)
+METADATA, PRODUCE, FETCH = ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.FETCH
+FIND_COORDINATOR, DESCRIBE_CLUSTER = ApiKey.FIND_COORDINATOR, ApiKey.DESCRIBE_CLUSTER
 READ_WHOLE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
 """APIs whose entries say more than who sent them, and when. Their errors are not those of a client's work: ApiVersions' are in
 the client of the event, telemetry's do no harm.
@@ -125,11 +132,11 @@ def _decoded(text: bytes) -> str:
     return text.decode("utf-8", "replace")
 
 
-_TEXTS = {
+_TEXTS: dict[int, tuple[str, ...]] = {
     API_VERSIONS: ("clientSoftwareName", "clientSoftwareVersion"),
     PUSH_TELEMETRY: ("clientInstanceId", "metrics"),
 }
-_NUMBERS = {PUSH_TELEMETRY: ("compressionType", "subscriptionId")}
+_NUMBERS: dict[int, tuple[str, ...]] = {PUSH_TELEMETRY: ("compressionType", "subscriptionId")}
 """Fields of requests that are read: damage can leave valid JSON with values of another type."""
 
 

@@ -65,16 +65,10 @@ final class ConnectionRegistry {
      * can have its client id. */
     private static final Pattern CLIENT_OF_BROKER =
             Pattern.compile("broker-\\d+-txn-marker-sender|AddPartitionsManager-client-\\d+");
-    /**
-     * Requests that only brokers and controllers may send: LeaderAndIsr, StopReplica, UpdateMetadata (the controller of a
-     * ZooKeeper cluster sends these to all brokers), ControlledShutdown, WriteTxnMarkers, those of the quorum,
-     * AlterPartition, Envelope, registrations and heartbeats of brokers, AllocateProducerIds, AssignReplicasToDirs, and
-     * those for the state of share groups.
-     */
     private static final BitSet APIS_OF_BROKERS = new BitSet();
 
     static {
-        for (int api : new int[] {4, 5, 6, 7, 27, 52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 83, 84, 85, 86, 87}) {
+        for (int api : BrokerApis.KEYS) {
             APIS_OF_BROKERS.set(api);
         }
     }
