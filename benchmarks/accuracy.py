@@ -17,7 +17,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility import ApiUse, ClientEvidence, judge, parse_api_uses
 from client_telemetry.knowledge import apis
-from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE, PRECEDENCE
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 
 from benchmarks import accuracy_authentication, accuracy_programs, review_accuracy, scores
 from benchmarks.leave_one_out import LIBRARY_OF, without_library, without_runs
@@ -175,17 +175,19 @@ class Score:
     @classmethod
     def of(cls, some: Iterable[Prediction]) -> "Score":
         count = Counter((each.outcome, each.verdict) for each in some)
-        breaking = sum(number for (outcome, _), number in count.items() if outcome == BREAKS)
-        found = count[BREAKS, BREAKS]
-        left = count[BREAKS, INSUFFICIENT_EVIDENCE]
+        breaking = sum(number for (outcome, _), number in count.items() if outcome == Verdict.BREAKS)
+        found = count[Verdict.BREAKS, Verdict.BREAKS]
+        left = count[Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE]
         return cls(
             total=sum(count.values()),
             breaking=breaking,
             found=found,
-            false=sum(number for (outcome, verdict), number in count.items() if verdict == BREAKS != outcome),
+            false=sum(
+                number for (outcome, verdict), number in count.items() if verdict == Verdict.BREAKS != outcome
+            ),
             wrong_safe=breaking - found - left,
             undecided=sum(
-                number for (_, verdict), number in count.items() if verdict == INSUFFICIENT_EVIDENCE
+                number for (_, verdict), number in count.items() if verdict == Verdict.INSUFFICIENT_EVIDENCE
             ),
         )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
 from client_telemetry.knowledge import features
-from client_telemetry.knowledge.vocabulary import BREAKS
+from client_telemetry.knowledge.vocabulary import Verdict
 
 from benchmarks.leave_one_out import LIBRARY_OF, without_library
 from benchmarks.scores import Prediction, grouped, misses, table
@@ -78,7 +78,7 @@ def predictions(library: str | None = None) -> list[Prediction]:
                         if client[name] not in ("", "default")
                     ),
                     f"{row['release']} {row['features']}",
-                    BREAKS if lost else row["outcome"],
+                    Verdict.BREAKS if lost else row["outcome"],
                     verdict.verdict,
                     verdict.missing[0] if verdict.missing else verdict.explanation,
                 )

@@ -13,7 +13,7 @@ from client_telemetry.compatibility import ClientEvidence, ClientVerdict, judge,
 from client_telemetry.compatibility.evidence import FailedApi
 from client_telemetry.knowledge import apis, kip511
 from client_telemetry.knowledge.logins import Login, settled
-from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE, PRECEDENCE, SAFE
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 
 from benchmarks.scores import WORKS, Prediction, grouped, misses, table
 
@@ -59,8 +59,10 @@ def _program(window: str, case: dict[str, str]) -> Program:
     verdicts = [judge(_evidence(row, rows), SOURCE, TARGET) for row in rows]
     worst = min(verdicts, key=lambda verdict: PRECEDENCE.index(verdict.verdict))
     fails = case["truth_4_0_1"].startswith(ALREADY_FAILING)
-    outcome = worst.verdict if fails and worst.verdict != INSUFFICIENT_EVIDENCE else case["truth_4_0_1"]
-    if fails and outcome == SAFE:
+    outcome = (
+        worst.verdict if fails and worst.verdict != Verdict.INSUFFICIENT_EVIDENCE else case["truth_4_0_1"]
+    )
+    if fails and outcome == Verdict.SAFE:
         outcome = WORKS
     failing = [verdict for verdict in verdicts if verdict.already_failing]
     return Program(

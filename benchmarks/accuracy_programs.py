@@ -12,7 +12,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge, parse_api_uses
 from client_telemetry.knowledge import kip511
-from client_telemetry.knowledge.vocabulary import BREAKS, PRECEDENCE
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 
 from benchmarks import accuracy_in_place
 from benchmarks.scores import Prediction, grouped, misses, table
@@ -48,7 +48,7 @@ def predictions() -> list[Prediction]:
                             case["kind"],
                             f"{case['case']} ({case['client']})",
                             target,
-                            BREAKS if outcome == "latent" else outcome,
+                            Verdict.BREAKS if outcome == "latent" else outcome,
                             verdict.verdict,
                             verdict.missing[0] if verdict.missing else verdict.explanation,
                         )

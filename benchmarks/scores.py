@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, INSUFFICIENT_EVIDENCE, SAFE, UNSUPPORTED
+from client_telemetry.knowledge.vocabulary import Verdict
 
 WORKS = "works"
 COLUMNS = ("cases", "break", "found", "false alarms", "wrong safe", "undecided")
@@ -24,15 +24,15 @@ class Prediction:
 
     @property
     def is_wrong_safe(self) -> bool:
-        return self.outcome != WORKS and self.verdict in (SAFE, UNSUPPORTED)
+        return self.outcome != WORKS and self.verdict in (Verdict.SAFE, Verdict.UNSUPPORTED)
 
     @property
     def is_false_alarm(self) -> bool:
-        return self.outcome == WORKS and self.verdict in (BREAKS, DEGRADES)
+        return self.outcome == WORKS and self.verdict in (Verdict.BREAKS, Verdict.DEGRADES)
 
     @property
     def is_undecided(self) -> bool:
-        return self.verdict == INSUFFICIENT_EVIDENCE
+        return self.verdict == Verdict.INSUFFICIENT_EVIDENCE
 
     @property
     def is_right(self) -> bool:
@@ -49,11 +49,11 @@ def grouped(some: Iterable[Prediction], by: Callable[[Prediction], str]) -> dict
 def table(title: str, groups: dict[str, list[Prediction]]) -> list[str]:
     lines = [f"| {title} | {' | '.join(COLUMNS)} |", f"|---|{'---:|' * len(COLUMNS)}"]
     for name, some in sorted(groups.items()):
-        breaking = [each for each in some if each.outcome == BREAKS]
+        breaking = [each for each in some if each.outcome == Verdict.BREAKS]
         cells = (
             len(some),
             len(breaking),
-            sum(each.verdict == BREAKS for each in breaking),
+            sum(each.verdict == Verdict.BREAKS for each in breaking),
             sum(each.is_false_alarm for each in some),
             sum(each.is_wrong_safe for each in some),
             sum(each.is_undecided for each in some),

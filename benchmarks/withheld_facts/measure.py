@@ -16,15 +16,7 @@ from random import Random
 
 from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge
 from client_telemetry.knowledge.logins import Login
-from client_telemetry.knowledge.vocabulary import (
-    BREAKS,
-    FINALIZED,
-    INSUFFICIENT_EVIDENCE,
-    NOT_FINALIZED,
-    ROLLING,
-    SAFE,
-    UNSUPPORTED,
-)
+from client_telemetry.knowledge.vocabulary import Step, Verdict
 
 from benchmarks.withheld_facts.clients import Case, Said, draw, not_finalized
 from benchmarks.withheld_facts.protocol import (
@@ -53,7 +45,7 @@ class Answer:
 
     @property
     def is_wrong_safe(self) -> bool:
-        if not self.harm or self.verdict not in (SAFE, UNSUPPORTED):
+        if not self.harm or self.verdict not in (Verdict.SAFE, Verdict.UNSUPPORTED):
             return False
         named = bool(self.condition) or self.case.said.mechanism is None
         depends = any(depends_on_broker_settings(client, self.case.target) for client in self.case.clients)
@@ -61,11 +53,11 @@ class Answer:
 
     @property
     def is_false_alarm(self) -> bool:
-        return not self.harm and self.verdict == BREAKS
+        return not self.harm and self.verdict == Verdict.BREAKS
 
     @property
     def is_undecided(self) -> bool:
-        return self.verdict == INSUFFICIENT_EVIDENCE
+        return self.verdict == Verdict.INSUFFICIENT_EVIDENCE
 
 
 def case_number(seed: int, number: int) -> Case:
@@ -95,13 +87,13 @@ def answers(case: Case) -> list[Answer]:
         return [_answer(case, ROLLBACK, _harm(case, case.target), verdict.verdict, verdict)]
     before = not_finalized(case.source, case.target)
     reasons = {
-        ROLLING: [
+        Step.ROLLING: [
             reason
             for client in case.clients
             for reason in harm_while_brokers_differ(client, case.source, before)
         ],
-        NOT_FINALIZED: _harm(case, before),
-        FINALIZED: _harm(case, case.target),
+        Step.NOT_FINALIZED: _harm(case, before),
+        Step.FINALIZED: _harm(case, case.target),
     }
     return [
         _answer(case, step, happens, verdict.steps[step].verdict, verdict)
@@ -134,7 +126,7 @@ class Tally:
         for name, counted in (
             ("cases", True),
             ("break", bool(answer.harm)),
-            ("found", bool(answer.harm) and answer.verdict == BREAKS),
+            ("found", bool(answer.harm) and answer.verdict == Verdict.BREAKS),
             ("wrong safe", answer.is_wrong_safe),
             ("false alarms", answer.is_false_alarm),
             ("undecided", answer.is_undecided),
@@ -170,7 +162,7 @@ COLUMNS = ("cases", "break", "found", "wrong safe", "false alarms", "undecided")
 
 def table(counted: Tally) -> list[str]:
     lines = [f"| step | {' | '.join(COLUMNS)} |", f"|---|{'---:|' * len(COLUMNS)}"]
-    for step in (ROLLING, NOT_FINALIZED, FINALIZED, ROLLBACK):
+    for step in (Step.ROLLING, Step.NOT_FINALIZED, Step.FINALIZED, ROLLBACK):
         cells = [f"{counted.counts[step, column]:,}" for column in COLUMNS]
         lines.append(f"| {step.replace('_', ' ')} | {' | '.join(cells)} |")
     return [*lines, ""]

@@ -17,7 +17,7 @@ from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.knowledge import client_ranges, client_versions, due, releases, rows
 from client_telemetry.knowledge.software import WrittenLibrary
-from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE
+from client_telemetry.knowledge.vocabulary import Confidence, Verdict
 
 FILE = "written_configurations.csv"
 COLUMNS = ("library", "version_from", "version_to", "configuration", "pinned_by", "safe_from", "source")
@@ -79,11 +79,11 @@ def of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
     if pins:
         return _pinned(client, written, row, pins, source, target)
     judged = _judged(client, by_default)
-    if judged.verdict in (BREAKS, INSUFFICIENT_EVIDENCE) or client.library in code.libraries:
+    if judged.verdict in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE) or client.library in code.libraries:
         return judged
     return replace(
         judged,
-        verdict=INSUFFICIENT_EVIDENCE,
+        verdict=Verdict.INSUFFICIENT_EVIDENCE,
         confidence="none",
         when=None,
         explanation=f"Works with {target} unless the code pins an old protocol version ({row.pinned_by}), and no code was "
@@ -96,11 +96,11 @@ def _with_mechanisms(
     client: Client, judged: Judged, written: WrittenLibrary, source: str, target: str, code: CodeSeen
 ) -> Judged:
     """A mechanism that is written down can break a client. It keeps none safe: another may be set elsewhere."""
-    if judged.verdict == BREAKS:
+    if judged.verdict == Verdict.BREAKS:
         return judged
     for mechanism, where in code.mechanisms:
         verdict = _judge(written, source, target, mechanism)
-        if verdict.verdict == BREAKS:
+        if verdict.verdict == Verdict.BREAKS:
             worse = _judged(client, verdict)
             return replace(
                 worse, explanation=f"sasl.mechanism is {mechanism} in {where}. {worse.explanation}"
@@ -122,22 +122,25 @@ def _pinned(
     breaking = []
     for pin in old:
         pinned = _judge(written._replace(pinned_to=exact_release(pin.release or "")), source, target)
-        if pinned.verdict == BREAKS:
+        if pinned.verdict == Verdict.BREAKS:
             breaking.append((pin, pinned))
     if breaking:
         pin, pinned = breaking[0]
         judged = _judged(client, pinned)
         fix = f"raise {row.pinned_by} to {row.safe_from} or later" if row.safe_from else ""
-        fix = "; ".join(filter(None, (default.fix if default.verdict == BREAKS else "", fix))) or judged.fix
+        fix = (
+            "; ".join(filter(None, (default.fix if default.verdict == Verdict.BREAKS else "", fix)))
+            or judged.fix
+        )
         return replace(
             judged, explanation=f"{row.pinned_by} is {pin.text} in {pin.where}. {judged.explanation}", fix=fix
         )
-    if default.verdict == BREAKS or not (unknown or old):
+    if default.verdict == Verdict.BREAKS or not (unknown or old):
         return default
     pin = (unknown or old)[0]
     return replace(
         default,
-        verdict=INSUFFICIENT_EVIDENCE,
+        verdict=Verdict.INSUFFICIENT_EVIDENCE,
         confidence="none",
         when=None,
         explanation=f"{row.pinned_by} is {pin.text} in {pin.where}, and what {client.text} sends then is not known.",
@@ -160,7 +163,9 @@ def exact_release(release: str) -> str:
 
 def _judged(client: Client, verdict: ClientVerdict) -> Judged:
     explanation = verdict.explanation
-    if verdict.verdict == INSUFFICIENT_EVIDENCE and re.match(r"Not known: which version", explanation):
+    if verdict.verdict == Verdict.INSUFFICIENT_EVIDENCE and re.match(
+        r"Not known: which version", explanation
+    ):
         explanation = (
             f"{client.text} is older than what is known of {client.library}, or its requests are not known."
         )
@@ -181,13 +186,13 @@ def _of_unknown_version(client: Client, source: str, target: str) -> Judged:
     why = f"{client.why_unknown[:1].upper()}{client.why_unknown[1:]}."
     if client.library and client.itself and (worst := _no_version_works(client.library, source, target)):
         return Judged(
-            BREAKS,
+            Verdict.BREAKS,
             f"{why} No version of {client.library} works: {worst.explanation}",
             worst.fix,
-            "inferred",
+            Confidence.INFERRED,
             worst.when,
         )
-    return Judged(INSUFFICIENT_EVIDENCE, why, condition="its library and version")
+    return Judged(Verdict.INSUFFICIENT_EVIDENCE, why, condition="its library and version")
 
 
 @cache
@@ -210,6 +215,6 @@ def _no_version_works(library: str, source: str, target: str) -> ClientVerdict |
         text = client_versions.text(version)
         written = WrittenLibrary(library, text, configuration=row.configuration if row else "")
         worst = _judge(written, source, target)
-        if worst.verdict != BREAKS:
+        if worst.verdict != Verdict.BREAKS:
             return None
     return worst

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from client_telemetry.campaign.answers import Answer, Application, Client
 from client_telemetry.campaign.vocabulary import FIXED, NEW, OPEN, QUIET, REGRESSED
-from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE
+from client_telemetry.knowledge.vocabulary import Verdict
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Evidence:
 
 def stops(client: Client, fail_on: Collection[str]) -> bool:
     """Whether a client keeps its application open: a verdict that fails the gate, or one that is not known."""
-    return client.verdict in fail_on or client.verdict == INSUFFICIENT_EVIDENCE
+    return client.verdict in fail_on or client.verdict == Verdict.INSUFFICIENT_EVIDENCE
 
 
 def seen(
@@ -109,7 +109,9 @@ def _good(
         if was.software == now.software
         else f", {was.software or 'unknown'} before, {now.software or 'unknown'} now"
     )
-    cause = "evidence was missing" if was.verdict == INSUFFICIENT_EVIDENCE else f"verdict {was.verdict}"
+    cause = (
+        "evidence was missing" if was.verdict == Verdict.INSUFFICIENT_EVIDENCE else f"verdict {was.verdict}"
+    )
     why = f"last seen with {cause} {last:%Y-%m-%d %H:%M}, {now.verdict} {now.last_seen_at:%Y-%m-%d %H:%M}{change}"
     kept = affected or before.affected
     return replace(before, state=FIXED, affected=kept, why=why, report_id=answer.report_id)

@@ -11,7 +11,7 @@ from client_telemetry.campaign.states import StateChange, current
 from client_telemetry.campaign.vocabulary import LEFT, QUIET, WAIVED
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.counted import counted, first_of
-from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE
+from client_telemetry.knowledge.vocabulary import Verdict
 
 WORDS: Final = {GO: "go", NO_GO: "no-go", CANNOT_TELL: "cannot tell"}
 _NAMED: Final = 3
@@ -72,8 +72,8 @@ def _of_applications(campaign: Campaign, changes: Sequence[StateChange]) -> Iter
         state
         for state in left
         if state.state != QUIET
-        and state.verdict == INSUFFICIENT_EVIDENCE
-        and INSUFFICIENT_EVIDENCE not in campaign.gate.fail_on
+        and state.verdict == Verdict.INSUFFICIENT_EVIDENCE
+        and Verdict.INSUFFICIENT_EVIDENCE not in campaign.gate.fail_on
     ]
     stopping = [state for state in left if state not in quiet and state not in unknown]
     if stopping:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from client_telemetry.knowledge.vocabulary import Verdict
+
 ACKNOWLEDGE, PROMISE, WAIVE = "acknowledge", "promise", "waive"
 KINDS: Final = (ACKNOWLEDGE, PROMISE, WAIVE)
 
@@ -49,7 +51,7 @@ class Thresholds:
     age of the newest report's last day, and of the newest Kafka release in the knowledge base.
     """
 
-    fail_on: tuple[str, ...] = ("breaks",)
+    fail_on: tuple[str, ...] = (Verdict.BREAKS,)
     least_coverage: float = 0.9
     evidence_days: int = 2
     knowledge_days: int = 180

@@ -22,6 +22,7 @@ from client_telemetry.campaign.states import history
 from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.knowledge.vocabulary import Verdict
 
 BAD_ARGUMENTS: Final = 2
 
@@ -71,7 +72,7 @@ def _by_report(args: argparse.Namespace) -> int:
     try:
         file = args.report / "report.json" if args.report.is_dir() else args.report
         report = json.loads(file.read_text(encoding="utf-8-sig"))
-        code, decision = decide_by_report(report, args.fail_on or ("breaks",))
+        code, decision = decide_by_report(report, args.fail_on or (Verdict.BREAKS,))
         sentence = report["sentence"]
     except OSError as error:
         return _refuse(f"{file}: {error.strerror}")

@@ -35,6 +35,7 @@ from client_telemetry.inventory.joined import Joined, join, unlinked_verdicts
 from client_telemetry.inventory.seen import NotAReport, from_report
 from client_telemetry.inventory.workloads import UnusableWorkloads
 from client_telemetry.inventory.written import collect
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.inventory import document, markdown, text
 
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--owners", type=Path, metavar="FILE", help="owner rules, as for scan")
     parser.add_argument("--format", default=TEXT, choices=(TEXT, JSON, MARKDOWN), help="default: %(default)s")
-    add_fail_on(parser, default=("breaks",))
+    add_fail_on(parser, default=(Verdict.BREAKS,))
     args = parser.parse_args(argv)
     try:
         with Progress(f"reading {', '.join(map(str, args.paths))}"):

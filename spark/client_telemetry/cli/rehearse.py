@@ -26,7 +26,7 @@ from client_telemetry.console.counted import counted, first_of
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.releases import UnusableRelease, exact
-from client_telemetry.knowledge.vocabulary import SAFE
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.rehearsal import rehearsal_file, subjects
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS
 from client_telemetry.rehearsal.library_programs import NotInstalled
@@ -182,7 +182,7 @@ def _code(content: Mapping[str, Any]) -> int:
     if any(each["outcome"] == REFUSED or each["contradicts"] for each in applications):
         return NO_GO
     is_open = any(
-        each["outcome"] == NOT_REHEARSED and each["verdict_outcome"] == SAFE for each in applications
+        each["outcome"] == NOT_REHEARSED and each["verdict_outcome"] == Verdict.SAFE for each in applications
     )
     return CANNOT_TELL if is_open else GO
 

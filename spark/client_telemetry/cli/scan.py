@@ -26,6 +26,7 @@ from client_telemetry.console.progress import Progress
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.owners import BadOwnerRule, OwnerRule, load_owner_rules
 from client_telemetry.knowledge import measured_targets, releases
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.artefacts import documents, markdown, text
 
 TEXT, JSON, SARIF, MARKDOWN = "text", "json", "sarif", "markdown"
@@ -64,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--format", default=TEXT, choices=(TEXT, JSON, SARIF, MARKDOWN), help="default: %(default)s"
     )
-    add_fail_on(parser, default=("breaks",))
+    add_fail_on(parser, default=(Verdict.BREAKS,))
     args = parser.parse_args(argv)
     with Progress(f"reading {', '.join(map(str, args.paths))}"):
         return _scan(parser.prog, args)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from client_telemetry.knowledge.logins import mechanisms_in
-from client_telemetry.knowledge.vocabulary import CONDITION_UNKNOWN, NO, YES, all_of, any_of, negated
+from client_telemetry.knowledge.vocabulary import Answer, all_of, any_of, negated
 
 SET, NOT_SET = "[set]", "null"
 """What stands for the value of a secret or an address, and of a setting without a value."""
@@ -40,15 +40,19 @@ class BrokerSetup:
         """YES, NO or CONDITION_UNKNOWN."""
         value = (self.settings or {}).get(name)
         if value is None:
-            return CONDITION_UNKNOWN
+            return Answer.UNKNOWN
         if value not in _EMPTY:
-            return YES
-        return NO if not name.startswith(_OF_LISTENERS) or self.uses_sasl() == NO else CONDITION_UNKNOWN
+            return Answer.YES
+        return (
+            Answer.NO
+            if not name.startswith(_OF_LISTENERS) or self.uses_sasl() == Answer.NO
+            else Answer.UNKNOWN
+        )
 
     def uses_sasl(self) -> str:
         """Whether some listener does."""
         listeners = self.sasl_listeners()
-        return CONDITION_UNKNOWN if listeners is None else YES if listeners else NO
+        return Answer.UNKNOWN if listeners is None else Answer.YES if listeners else Answer.NO
 
     def sasl_listeners(self) -> tuple[str, ...] | None:
         """Names in upper case; None = not known."""
@@ -77,12 +81,12 @@ class BrokerSetup:
     def uses_zookeeper(self) -> str:
         """Whether the broker keeps its metadata in ZooKeeper. Only KRaft has a finalized metadata.version (KIP-778)."""
         if _METADATA_VERSION in (self.features or {}):
-            return NO
+            return Answer.NO
         settings = self.settings or {}
         roles = settings.get("process.roles")
         if roles is not None and roles not in _EMPTY:
-            return NO
-        return YES if self.is_set("zookeeper.connect") == YES else CONDITION_UNKNOWN
+            return Answer.NO
+        return Answer.YES if self.is_set("zookeeper.connect") == Answer.YES else Answer.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -102,14 +106,14 @@ class SettingCondition:
 
     def met(self, setup: BrokerSetup) -> str:
         answer = any_of(all_of(term.met(setup) for term in terms) for terms in self.alternatives)
-        return answer if self.is_sufficient or answer == NO else CONDITION_UNKNOWN
+        return answer if self.is_sufficient or answer == Answer.NO else Answer.UNKNOWN
 
     def subject(self, setup: BrokerSetup) -> str:
         """What meets it on this broker, in words."""
         subjects = (
             terms[0].subject
             for terms in self.alternatives
-            if all_of(term.met(setup) for term in terms) == YES
+            if all_of(term.met(setup) for term in terms) == Answer.YES
         )
         return next(subjects, "")
 
@@ -149,7 +153,7 @@ def _term(text: str) -> Term:
 def _below_level(feature: str, level: int) -> Term:
     def met(setup: BrokerSetup) -> str:
         finalized = (setup.features or {}).get(feature)
-        return CONDITION_UNKNOWN if finalized is None else YES if finalized < level else NO
+        return Answer.UNKNOWN if finalized is None else Answer.YES if finalized < level else Answer.NO
 
     return Term(feature, met)
 
@@ -157,7 +161,7 @@ def _below_level(feature: str, level: int) -> Term:
 def _below(name: str, bound: str) -> Term:
     def met(setup: BrokerSetup) -> str:
         number = _numbers((setup.settings or {}).get(name, ""))
-        return CONDITION_UNKNOWN if not number else YES if number < _numbers(bound) else NO
+        return Answer.UNKNOWN if not number else Answer.YES if number < _numbers(bound) else Answer.NO
 
     return Term(name, met)
 
@@ -165,7 +169,7 @@ def _below(name: str, bound: str) -> Term:
 def _equal(name: str, wanted: str) -> Term:
     def met(setup: BrokerSetup) -> str:
         value = (setup.settings or {}).get(name)
-        return CONDITION_UNKNOWN if value is None else YES if value == wanted else NO
+        return Answer.UNKNOWN if value is None else Answer.YES if value == wanted else Answer.NO
 
     return Term(name, met)
 

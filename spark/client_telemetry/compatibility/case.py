@@ -24,7 +24,7 @@ from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, Circumstances
 from client_telemetry.knowledge.served import BrokerApi
 from client_telemetry.knowledge.software import Identity
-from client_telemetry.knowledge.vocabulary import DECLARED, INFERRED
+from client_telemetry.knowledge.vocabulary import Confidence
 
 
 class ClientFacts(NamedTuple):
@@ -32,7 +32,7 @@ class ClientFacts(NamedTuple):
 
     uses: Mapping[int, list[ApiUse]]
     identity: Identity | None
-    identity_confidence: str
+    identity_confidence: Confidence
     fingerprint: Fingerprint | None
     looks_like: Identification | None
     seen_roles: tuple[str, ...]
@@ -57,7 +57,7 @@ class Case:
     """API key -> versions in use."""
     identity: Identity | None
     """What the client declared, or what other connections of the same client did (the confidence is then "inferred")."""
-    identity_confidence: str
+    identity_confidence: Confidence
     fingerprint: Fingerprint | None
     """For a client without identity: which libraries explain its requests."""
     looks_like: Identification | None
@@ -212,16 +212,16 @@ class Case:
 @lru_cache(maxsize=64)
 def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
     """What is known about one client, which is judged on target after target: the cache holds the last ones."""
-    uses, identity, confidence = versions_in_use(evidence), declared_library(evidence), DECLARED
+    uses, identity, confidence = versions_in_use(evidence), declared_library(evidence), Confidence.DECLARED
     fingerprint = looks_like = None
     if identity is None:
-        identity, confidence = _named_elsewhere(evidence, uses, source), INFERRED
+        identity, confidence = _named_elsewhere(evidence, uses, source), Confidence.INFERRED
     if identity is None:
         has_own_name = evidence.declares_software
         fingerprint = fingerprints.of(evidence.client_id, uses, source, has_own_name)
         looks_like = identification.of(evidence.client_id, uses, source, evidence.product, has_own_name)
     elif client_ranges.judged_as(identity):
-        confidence = INFERRED
+        confidence = Confidence.INFERRED
     failing = failures.now(evidence, uses, source)
     roles_seen = roles.seen_in(
         {*uses, *failures.refused(evidence, uses), *(_elsewhere(evidence) if failing else ())}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from client_telemetry.compatibility import broker_settings
 from client_telemetry.compatibility.broker_settings import BrokerSetup, UnreadableSetting
 from client_telemetry.knowledge import DamagedKnowledge, measured_targets, releases, rows
-from client_telemetry.knowledge.vocabulary import CONDITION_UNKNOWN, NO, YES
+from client_telemetry.knowledge.vocabulary import Answer, Verdict
 
 FILE = "cluster_notes.csv"
 COLUMNS = (
@@ -33,7 +33,7 @@ WEIGHTS = (
     "blocks",
     "may_block",
     "skip_release",
-    "breaks",
+    Verdict.BREAKS,
     "may_break",
     "false_alarm",
     "behaviour",
@@ -49,7 +49,7 @@ class Applies(NamedTuple):
     `subject`: what shows it, such as the setting; empty unless YES.
     """
 
-    answer: str
+    answer: Answer
     broker_ids: tuple[int, ...] = ()
     subject: str = ""
 
@@ -83,13 +83,17 @@ class ClusterNote(NamedTuple):
     def applies(self, setups: Mapping[int, BrokerSetup]) -> Applies:
         """`setups`: by broker id, all brokers of the cluster. One that meets the condition is enough; NO takes all."""
         if not self.setting or not setups:
-            return Applies(CONDITION_UNKNOWN)
+            return Applies(Answer.UNKNOWN)
         condition = broker_settings.parse(self.setting)
         answers = {broker_id: condition.met(setup) for broker_id, setup in sorted(setups.items())}
-        meeting = tuple(broker_id for broker_id, answer in answers.items() if answer == YES)
+        meeting = tuple(broker_id for broker_id, answer in answers.items() if answer == Answer.YES)
         if meeting:
-            return Applies(YES, meeting, condition.subject(setups[meeting[0]]))
-        return Applies(NO, tuple(answers)) if set(answers.values()) == {NO} else Applies(CONDITION_UNKNOWN)
+            return Applies(Answer.YES, meeting, condition.subject(setups[meeting[0]]))
+        return (
+            Applies(Answer.NO, tuple(answers))
+            if set(answers.values()) == {Answer.NO}
+            else Applies(Answer.UNKNOWN)
+        )
 
     def concerns_older(self, release: str) -> bool:
         """Whether the note applies to the older release of the pair."""

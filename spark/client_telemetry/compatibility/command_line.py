@@ -27,7 +27,7 @@ from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.knowledge import DamagedKnowledge, features, releases
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.knowledge.package import UnusablePackage
-from client_telemetry.knowledge.vocabulary import PRECEDENCE, SAFE
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 from client_telemetry.knowledge_package import jars
 
 
@@ -131,4 +131,4 @@ def _counts(verdicts: Sequence[ClientVerdict]) -> str:
     failing = sum(verdict.already_failing for verdict in verdicts)
     more = f"; {failing} already failing" if failing else ""
     so_far = "\nA list does not show how long clients were watched: safe holds only for the requests that it contains."
-    return f"{len(verdicts):,} client{'s' * (len(verdicts) != 1)}: {counts}{more}{so_far if counted[SAFE] else ''}"
+    return f"{len(verdicts):,} client{'s' * (len(verdicts) != 1)}: {counts}{more}{so_far if counted[Verdict.SAFE] else ''}"

@@ -21,16 +21,7 @@ from client_telemetry.compatibility import (
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding
 from client_telemetry.knowledge import apis
-from client_telemetry.knowledge.vocabulary import (
-    AT_ONCE,
-    BREAKS,
-    CONFIDENCES,
-    INSUFFICIENT_EVIDENCE,
-    NONE,
-    OBSERVED,
-    PRECEDENCE,
-    SAFE,
-)
+from client_telemetry.knowledge.vocabulary import CONFIDENCES, PRECEDENCE, Confidence, Verdict, When
 
 
 def conclude(case: Case) -> ClientVerdict:
@@ -39,28 +30,30 @@ def conclude(case: Case) -> ClientVerdict:
     findings += measured_logins.of(case)
     findings.sort(key=_strongest_first)
     verdict = min(
-        (finding.verdict for finding in findings if finding.decides), key=PRECEDENCE.index, default=SAFE
+        (finding.verdict for finding in findings if finding.decides),
+        key=PRECEDENCE.index,
+        default=Verdict.SAFE,
     )
     nothing_shown = not case.roles and bool(case.dropped) and not inference.greets_as_of_0_11(case)
     not_told_apart = inference.several_programs(case) if case.may_lose_anything else ""
-    if verdict != BREAKS and (
+    if verdict != Verdict.BREAKS and (
         nothing_shown or not_told_apart or any(finding.could_be_met for finding in findings)
     ):
-        verdict = INSUFFICIENT_EVIDENCE
+        verdict = Verdict.INSUFFICIENT_EVIDENCE
     reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
     fix = fixes.for_verdict(reasons, case)
     missing = explanations.missing(case, findings, not_told_apart, nothing_shown=nothing_shown)
-    if verdict == BREAKS and fix and not fix.startswith(fixes.NOT_IDENTIFIED):
+    if verdict == Verdict.BREAKS and fix and not fix.startswith(fixes.NOT_IDENTIFIED):
         missing = explanations.without_library(missing)
     refused = bool(case.failing) or any(finding.already for finding in findings)
     helped = all(failing.upgrade_helps for failing in case.failing_by_answers)
     failing = refused or bool(case.failing_by_answers)
-    works_again = failing and helped and verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)
+    works_again = failing and helped and verdict not in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE)
     sentence = explanations.sentence(case, verdict, findings, missing)
     return ClientVerdict(
         verdict=verdict,
         confidence=_confidence(case, verdict, reasons),
-        when=None if verdict in (SAFE, INSUFFICIENT_EVIDENCE) else _when(reasons),
+        when=None if verdict in (Verdict.SAFE, Verdict.INSUFFICIENT_EVIDENCE) else _when(reasons),
         roles=case.seen_roles,
         findings=tuple(findings),
         explanation=" ".join(
@@ -88,7 +81,7 @@ def _without_repetitions(by_versions: list[Finding], by_issues: list[Finding]) -
     decided_apis = {
         finding.api_key for finding in by_issues if finding.decides and finding.api_key is not None
     }
-    refused = (BREAKS, "degrades")
+    refused = (Verdict.BREAKS, Verdict.DEGRADES)
     return [
         finding
         for finding in by_versions
@@ -100,30 +93,32 @@ def _strongest_first(finding: Finding) -> tuple[bool, int, bool, int, str]:
     return (
         not finding.decides,
         PRECEDENCE.index(finding.verdict),
-        finding.when != AT_ONCE,
+        finding.when != When.AT_ONCE,
         -1 if finding.api_key is None else finding.api_key,
         finding.rule_id,
     )
 
 
-def _when(reasons: list[Finding]) -> str | None:
+def _when(reasons: list[Finding]) -> When | None:
     return min(
-        (reason.when for reason in reasons if reason.when), key=lambda when: when != AT_ONCE, default=None
+        (reason.when for reason in reasons if reason.when),
+        key=lambda when: when != When.AT_ONCE,
+        default=None,
     )
 
 
-def _confidence(case: Case, verdict: str, reasons: list[Finding]) -> str:
+def _confidence(case: Case, verdict: Verdict, reasons: list[Finding]) -> Confidence:
     """For harm the surest reason counts; `safe` is only as sure as its least sure API."""
-    if verdict == INSUFFICIENT_EVIDENCE:
-        return NONE
+    if verdict == Verdict.INSUFFICIENT_EVIDENCE:
+        return Confidence.NONE
     confidences = [reason.confidence for reason in reasons]
-    if verdict != SAFE:
+    if verdict != Verdict.SAFE:
         return min(confidences, key=CONFIDENCES.index)
     if confidences:
         return max(confidences, key=CONFIDENCES.index)
     if set(case.uses) - {apis.API_VERSIONS}:
-        return OBSERVED
-    return case.identity_confidence if case.identity else NONE
+        return Confidence.OBSERVED
+    return case.identity_confidence if case.identity else Confidence.NONE
 
 
 def _identified_as(case: Case) -> str:

@@ -5,16 +5,7 @@ from collections.abc import Mapping
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding
 from client_telemetry.knowledge import apis, client_ranges, features
-from client_telemetry.knowledge.vocabulary import (
-    BREAKS,
-    CONDITION_UNKNOWN,
-    INFERRED,
-    INSUFFICIENT_EVIDENCE,
-    LATENT,
-    OBSERVED,
-    PRECEDENCE,
-    SAFE,
-)
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Answer, Confidence, Verdict, When
 
 ASK = "ask its owner for library, version and configuration"
 
@@ -39,7 +30,7 @@ def missing(
     if case.contradiction:
         gaps.append(f"which library it really is: {case.contradiction}; {ASK}")
     for finding in findings:
-        if finding.verdict == INSUFFICIENT_EVIDENCE:
+        if finding.verdict == Verdict.INSUFFICIENT_EVIDENCE:
             watch = f"watch it through: {finding.trigger}" if finding.trigger else "watch it longer"
             gaps.append(
                 f"which version of {finding.api_name} it uses: {finding.explanation}; {watch}, or {ASK}"
@@ -49,7 +40,7 @@ def missing(
     gaps += [
         _whether(finding)
         for finding in sorted(findings, key=lambda finding: not finding.could_be_met)
-        if finding.condition_met == CONDITION_UNKNOWN
+        if finding.condition_met == Answer.UNKNOWN
     ]
     return tuple(dict.fromkeys(gaps))
 
@@ -96,10 +87,10 @@ def condition(findings: list[Finding]) -> str:
     """The unknown conditions that a verdict depends on: `breaks if it uses SCRAM (to be settled by …)`."""
     return "; ".join(
         dict.fromkeys(
-            f"{finding.verdict}{' later' if finding.when == LATENT else ''} if {finding.condition}"
+            f"{finding.verdict}{' later' if finding.when == When.LATENT else ''} if {finding.condition}"
             + (f" (settled by {finding.settled_by})" if finding.settled_by else "")
             for finding in findings
-            if finding.condition_met == CONDITION_UNKNOWN
+            if finding.condition_met == Answer.UNKNOWN
         )
     )
 
@@ -117,7 +108,7 @@ def until_finalized(
     }
     waits = " and ".join(f"{name} {level}" for name, level in levels.items())
     until = f"{waits} is finalized" if waits else "the new feature levels are finalized"
-    word = "undecided" if before.verdict == INSUFFICIENT_EVIDENCE else before.verdict
+    word = "undecided" if before.verdict == Verdict.INSUFFICIENT_EVIDENCE else before.verdict
     return f"{word} until {until} on {target}: {before.explanation.rstrip('.')}"
 
 
@@ -134,7 +125,7 @@ def already(case: Case, findings: list[Finding], works_again: bool, explained: s
 
 def newer_than_known(case: Case, reasons: list[Finding]) -> str:
     """That the verdict rests on an older version of the library than the declared one; empty if it does not."""
-    rests_on_it = not reasons or any(reason.confidence != OBSERVED for reason in reasons)
+    rests_on_it = not reasons or any(reason.confidence != Confidence.OBSERVED for reason in reasons)
     judged_as = client_ranges.judged_as(case.identity)
     return f"{capitalised(judged_as)}." if judged_as and rests_on_it else ""
 
@@ -148,17 +139,19 @@ def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple
     be settled.
     """
     reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
-    if verdict == SAFE:
+    if verdict == Verdict.SAFE:
         unless = [
             _whether(finding)
             for finding in findings
-            if finding.condition_met == CONDITION_UNKNOWN and finding.verdict == BREAKS and finding.settled_by
+            if finding.condition_met == Answer.UNKNOWN
+            and finding.verdict == Verdict.BREAKS
+            and finding.settled_by
         ]
         but = f" Not known: {'; '.join(unless)}." if unless else ""
         return f"{_why_safe(case, reasons)}.{but}"
-    if verdict == INSUFFICIENT_EVIDENCE:
+    if verdict == Verdict.INSUFFICIENT_EVIDENCE:
         open_ = [finding for finding in findings if finding.could_be_met]
-        if open_ and not any(finding.verdict == INSUFFICIENT_EVIDENCE for finding in findings):
+        if open_ and not any(finding.verdict == Verdict.INSUFFICIENT_EVIDENCE for finding in findings):
             conditions = [
                 f"Breaks if {finding.condition}: {finding.explanation}; settled by {finding.settled_by}."
                 for finding in open_
@@ -171,7 +164,7 @@ def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple
     if len(refused) == 1:
         parts.append(_in_words(refused[0]))
     elif refused:
-        guessed = all(finding.confidence == INFERRED for finding in refused) and case.looks_like
+        guessed = all(finding.confidence == Confidence.INFERRED for finding in refused) and case.looks_like
         parts.append(
             (f"it {_looks_like(case)} and " if guessed else "") + _refused_in_one_sentence(case, refused)
         )
@@ -192,7 +185,7 @@ def _why_safe(case: Case, reasons: list[Finding]) -> str:
 def _works_with(case: Case, finding: Finding) -> str:
     """The versions that were seen; where only a range is known by name and version, the one that will be chosen."""
     declared, target = case.declared(finding.api_key or 0), case.target_api(finding.api_key or 0)
-    if finding.confidence == OBSERVED or target is None:
+    if finding.confidence == Confidence.OBSERVED or target is None:
         return finding.versions
     if declared:
         return str(min(declared.max, target.advertised.max))

@@ -19,7 +19,7 @@ from client_telemetry.compatibility.declared import declared_library
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, format_versions
 from client_telemetry.knowledge import apis, error_codes, features, releases, roles, served
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.knowledge.vocabulary import BREAKS
+from client_telemetry.knowledge.vocabulary import Verdict
 
 _POSITIONS = frozenset((ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH))
 _AT_COORDINATORS = frozenset(
@@ -77,7 +77,7 @@ def now(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str)
     tried = {use[0] for use in evidence.api_uses}
     client_roles = roles.seen_in(tried - {apis.API_VERSIONS})
     for key, of_api in sorted(refused(evidence, uses).items()):
-        if roles.loss(key, client_roles, tried).without_it == BREAKS:
+        if roles.loss(key, client_roles, tried).without_it == Verdict.BREAKS:
             versions = format_versions([use.version for use in of_api])
             count = sum(use.rejected for use in of_api)
             reasons.append(f"{source} refused {apis.request(key, versions)} every time ({count} times)")
@@ -104,7 +104,7 @@ def by_answers(
     failing = [
         _with_errors(key, code, source)
         for key, code in evidence.failed_apis
-        if roles.loss(key, client_roles, tried).without_it == BREAKS and _is_harm(key, code)
+        if roles.loss(key, client_roles, tried).without_it == Verdict.BREAKS and _is_harm(key, code)
     ]
     if not failing:
         failing += _behind_closed_gates(evidence, uses, source, client_roles)
@@ -132,7 +132,7 @@ def _behind_closed_gates(
         waits = bool(versions) and all(
             gate.min_version <= version <= gate.max_version for version in versions
         )
-        if waits and roles.loss(gate.api_key, client_roles, uses.keys()).without_it == BREAKS:
+        if waits and roles.loss(gate.api_key, client_roles, uses.keys()).without_it == Verdict.BREAKS:
             yield AnsweredWithErrors(
                 f"{source} refuses {apis.request(gate.api_key, format_versions(versions))} until {gate.feature} {gate.level} is "
                 f"finalized; it is {dict(evidence.source_features).get(gate.feature, 0)}",

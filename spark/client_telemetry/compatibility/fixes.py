@@ -23,7 +23,7 @@ from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.features import Gate
 from client_telemetry.knowledge.known_issues import KnownIssue
 from client_telemetry.knowledge.software import Identity
-from client_telemetry.knowledge.vocabulary import YES
+from client_telemetry.knowledge.vocabulary import Answer
 
 CANDIDATES_ADVISED = 3
 """How many candidates, likeliest first, a fix has advice for."""
@@ -199,7 +199,7 @@ def _version_that_works(case: Case, keys: frozenset[int]) -> tuple[int, ...] | N
         for issue in known_issues.of_library(identity.library, case.target)
         if (not issue.roles or issue.roles & set(case.roles))
         and (
-            issue.condition_met(case.circumstances) in (None, YES)
+            issue.condition_met(case.circumstances) in (None, Answer.YES)
             or issue.condition_test.could_be_met_now(case.circumstances)
         )
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from client_telemetry.console.counted import counted
-from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE, PRECEDENCE
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 
 GO: Final = 0
 NO_GO: Final = 3
@@ -24,7 +24,7 @@ def decide(
     """
     if stopping := sum(verdicts.get(verdict, 0) for verdict in fail_on):
         return NO_GO, f"no-go: {counted(stopping, each)} with the verdict {' or '.join(fail_on)}"
-    if lacking := verdicts.get(INSUFFICIENT_EVIDENCE):
+    if lacking := verdicts.get(Verdict.INSUFFICIENT_EVIDENCE):
         return (
             CANNOT_TELL,
             f"cannot tell: {counted(lacking, each)} {'lacks' if lacking == 1 else 'lack'} evidence",
@@ -53,7 +53,7 @@ def _decide_by_verdicts(report: Mapping[str, Any], fail_on: Sequence[str]) -> tu
     verdicts = [client["verdict"] for client in report["clients"]]
     if "applications" not in report:
         return decide(Counter(verdicts), fail_on, each="client")
-    decisive = (*fail_on, INSUFFICIENT_EVIDENCE)
+    decisive = (*fail_on, Verdict.INSUFFICIENT_EVIDENCE)
     of_applications = Counter(
         next((verdict for verdict in decisive if verdict in of_one), "")
         for of_one in (

@@ -14,17 +14,7 @@ from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.knowledge import apis, known_issues
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.known_issues import ANY_LIBRARY, UNKNOWN_LIBRARY, KnownIssue
-from client_telemetry.knowledge.vocabulary import (
-    AT_ONCE,
-    BREAKS,
-    CONDITION_UNKNOWN,
-    INFERRED,
-    LATENT,
-    NO,
-    OBSERVED,
-    UNSUPPORTED,
-    YES,
-)
+from client_telemetry.knowledge.vocabulary import Answer, Confidence, Verdict, When
 
 
 class Suspect(NamedTuple):
@@ -35,7 +25,7 @@ class Suspect(NamedTuple):
     library: str
     oldest: tuple[int, ...]
     newest: tuple[int, ...]
-    confidence: str
+    confidence: Confidence
 
 
 def of(case: Case) -> list[Finding]:
@@ -47,7 +37,7 @@ def of(case: Case) -> list[Finding]:
     findings, library = [], _library(case)
     for issue in known_issues.brought_by(case.source, case.target):
         who = _any_library(case, issue) if issue.library == ANY_LIBRARY else library
-        if who is library and case.identity is None and issue.verdict == UNSUPPORTED:
+        if who is library and case.identity is None and issue.verdict == Verdict.UNSUPPORTED:
             who = None
         if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.target):
             findings.append(_finding(case, issue, who))
@@ -55,7 +45,7 @@ def of(case: Case) -> list[Finding]:
             findings.append(perhaps)
     for issue in known_issues.kept_by(case.source, case.target):
         who = _any_library(case, issue) if issue.library == ANY_LIBRARY else library
-        if who is library and case.identity is None and issue.verdict == UNSUPPORTED:
+        if who is library and case.identity is None and issue.verdict == Verdict.UNSUPPORTED:
             who = None
         if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.target):
             finding = _on_both_releases(case, _finding(case, issue, who), issue)
@@ -72,17 +62,19 @@ def _issues_of_unseen_roles(case: Case) -> Iterator[Finding]:
     if case.seen_roles:
         return
     for issue in known_issues.brought_by(case.source, case.target):
-        if issue.verdict != BREAKS or issue.when != AT_ONCE:
+        if issue.verdict != Verdict.BREAKS or issue.when != When.AT_ONCE:
             continue
         what = _what_it_may_do(case, issue)
         finding = _finding(
-            case, issue, Suspect("it", issue.library, issue.version_from, issue.version_to, INFERRED)
+            case,
+            issue,
+            Suspect("it", issue.library, issue.version_from, issue.version_to, Confidence.INFERRED),
         )
-        if what and (finding.condition_met in (None, YES) or finding.could_be_met):
+        if what and (finding.condition_met in (None, Answer.YES) or finding.could_be_met):
             yield replace(
                 finding,
                 condition=" and ".join(filter(None, (what, issue.condition))),
-                condition_met=CONDITION_UNKNOWN,
+                condition_met=Answer.UNKNOWN,
                 could_be_met=True,
                 settled_by="; ".join(filter(None, ("what it does with Kafka", finding.settled_by))),
             )
@@ -112,15 +104,17 @@ def _possible_issues(case: Case) -> Iterator[Finding]:
     if who is not None and who.version is not None and who.version_decides and not case.contradiction:
         return
     for issue in known_issues.brought_by(case.source, case.target):
-        if issue.verdict != BREAKS or issue.when != AT_ONCE or not _can_be_of(case, issue):
+        if issue.verdict != Verdict.BREAKS or issue.when != When.AT_ONCE or not _can_be_of(case, issue):
             continue
         if issue.roles and not issue.roles & set(case.roles):
             continue
         finding = _finding(
-            case, issue, Suspect("it", issue.library, issue.version_from, issue.version_to, INFERRED)
+            case,
+            issue,
+            Suspect("it", issue.library, issue.version_from, issue.version_to, Confidence.INFERRED),
         )
-        if finding.condition_met == NO or (
-            finding.condition_met == CONDITION_UNKNOWN and not finding.could_be_met
+        if finding.condition_met == Answer.NO or (
+            finding.condition_met == Answer.UNKNOWN and not finding.could_be_met
         ):
             continue
         which = ""
@@ -129,7 +123,7 @@ def _possible_issues(case: Case) -> Iterator[Finding]:
         yield replace(
             finding,
             condition=" and ".join(filter(None, (which, issue.condition))),
-            condition_met=CONDITION_UNKNOWN,
+            condition_met=Answer.UNKNOWN,
             could_be_met=True,
             settled_by="; ".join(filter(None, ("its library and version", finding.settled_by))),
         )
@@ -222,10 +216,10 @@ def _on_both_releases(case: Case, finding: Finding, issue: KnownIssue) -> Findin
     """
     requests = set(case.uses) - apis.SET_UP
     finding = replace(finding, explanation=f"{finding.explanation} (as on {case.source} already)")
-    if issue.verdict != BREAKS:
-        is_so = finding.decides and (issue.verdict == UNSUPPORTED or issue.when == LATENT)
+    if issue.verdict != Verdict.BREAKS:
+        is_so = finding.decides and (issue.verdict == Verdict.UNSUPPORTED or issue.when == When.LATENT)
         return _latent_on_both(finding, issue, requests) if is_so else None
-    if issue.when == LATENT:
+    if issue.when == When.LATENT:
         stopped = (
             bool(apis.MEMBERSHIP & requests)
             and ApiKey.FETCH not in requests
@@ -237,7 +231,7 @@ def _on_both_releases(case: Case, finding: Finding, issue: KnownIssue) -> Findin
         return None
     if not (finding.decides or finding.could_be_met):
         return None
-    return replace(finding, already=finding.decides, when=AT_ONCE, trigger="")
+    return replace(finding, already=finding.decides, when=When.AT_ONCE, trigger="")
 
 
 def _latent_on_both(finding: Finding, issue: KnownIssue, requests: Collection[int]) -> Finding | None:
@@ -245,8 +239,8 @@ def _latent_on_both(finding: Finding, issue: KnownIssue, requests: Collection[in
     nothing would settle whether it does. What depends on how client and brokers are set up today keeps no client
     from being safe: it already works that way on the source.
     """
-    passed = issue.when == LATENT and not issue.condition and issue.api_key in requests
-    if passed or finding.condition_met == NO or not (finding.decides or finding.settled_by):
+    passed = issue.when == When.LATENT and not issue.condition and issue.api_key in requests
+    if passed or finding.condition_met == Answer.NO or not (finding.decides or finding.settled_by):
         return None
     return replace(finding, as_before=True, could_be_met=False)
 
@@ -255,16 +249,20 @@ def _any_library(case: Case, issue: KnownIssue) -> Suspect | None:
     """A client that used the API in one of the issue's versions, or that is known to log in as the issue says, whatever
     its library. (A note of the cluster tells of those of which it is not known.)
     """
-    if issue.condition_test.is_about_vendor and issue.condition_met(case.circumstances) == NO:
+    if issue.condition_test.is_about_vendor and issue.condition_met(case.circumstances) == Answer.NO:
         return None
     if issue.api_key is None:
-        is_so = issue.condition_test.mechanism_met(case.circumstances) == YES
-        return Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, INFERRED) if is_so else None
+        is_so = issue.condition_test.mechanism_met(case.circumstances) == Answer.YES
+        return (
+            Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, Confidence.INFERRED)
+            if is_so
+            else None
+        )
     issue_versions = issue.versions.split()
     uses = case.uses.get(issue.api_key, [])
     if not any(not issue_versions or str(use.version) in issue_versions for use in uses):
         return None
-    return Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, OBSERVED)
+    return Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, Confidence.OBSERVED)
 
 
 def _library(case: Case) -> Suspect | None:
@@ -278,7 +276,11 @@ def _library(case: Case) -> Suspect | None:
         library = fingerprint.profiles[0].library
         named = case.looks_like.named if case.looks_like else None
         return Suspect(
-            f"what looks like {named.text if named else library}", library, oldest, newest, INFERRED
+            f"what looks like {named.text if named else library}",
+            library,
+            oldest,
+            newest,
+            Confidence.INFERRED,
         )
     return None
 
@@ -289,13 +291,13 @@ def _possibly_unsupported(case: Case, issue: KnownIssue) -> Finding | None:
     one of its own: neither shows the release.
     """
     fingerprint = case.fingerprint
-    if issue.verdict != UNSUPPORTED or fingerprint is None or not fingerprint.is_one_exact_guess:
+    if issue.verdict != Verdict.UNSUPPORTED or fingerprint is None or not fingerprint.is_one_exact_guess:
         return None
     best = fingerprint.guesses[0]
     if not issue.concerns(best.library, best.since, best.until, case.roles, case.target):
         return None
-    finding = _finding(case, issue, Suspect("it", best.library, best.since, best.until, INFERRED))
-    return replace(finding, condition=f"it is {best.text}, as it looks like", condition_met=CONDITION_UNKNOWN)
+    finding = _finding(case, issue, Suspect("it", best.library, best.since, best.until, Confidence.INFERRED))
+    return replace(finding, condition=f"it is {best.text}, as it looks like", condition_met=Answer.UNKNOWN)
 
 
 def _finding(case: Case, issue: KnownIssue, who: Suspect) -> Finding:
@@ -310,14 +312,15 @@ def _finding(case: Case, issue: KnownIssue, who: Suspect) -> Finding:
     return Finding(
         rule_id=issue.rule_id,
         verdict=issue.verdict,
-        confidence=OBSERVED if uses and case.identity else who.confidence,
+        confidence=Confidence.OBSERVED if uses and case.identity else who.confidence,
         explanation=f"{who.name} {issue.explanation}",
         source=issue.source,
         when=issue.when,
         trigger=issue.trigger,
         condition=issue.condition,
         condition_met=issue.condition_met(case.circumstances),
-        could_be_met=issue.verdict == BREAKS and issue.condition_test.could_be_met_now(case.circumstances),
+        could_be_met=issue.verdict == Verdict.BREAKS
+        and issue.condition_test.could_be_met_now(case.circumstances),
         settled_by=issue.condition_test.settled_by(case.circumstances),
         api_key=issue.api_key,
         api_name="" if issue.api_key is None else apis.name(issue.api_key),

@@ -13,7 +13,7 @@ from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.knowledge import features as feature_levels
 from client_telemetry.knowledge import known_issues, measured_targets, releases, roles, served
 from client_telemetry.knowledge.conditions import APACHE_KAFKA
-from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE
+from client_telemetry.knowledge.vocabulary import Verdict
 
 
 def judge(
@@ -53,7 +53,7 @@ def judge(
         verdict,
         already_failing=verdict.already_failing or waits_today,
         works_again=verdict.works_again
-        or (waits_today and verdict.verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)),
+        or (waits_today and verdict.verdict not in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE)),
         steps=steps.of(source, target, before, finalized, back),
         condition=_joined(until, verdict.condition, not_known),
         explanation=f"{verdict.explanation} {explanations.capitalised(until)}."
@@ -66,7 +66,7 @@ def _on_measured_target(verdict: ClientVerdict) -> ClientVerdict:
     """Measured at the levels that are finalized there, so that no step comes after. What the brokers refuse was seen; that
     they do what Apache Kafka does was not.
     """
-    if verdict.verdict == BREAKS:
+    if verdict.verdict == Verdict.BREAKS:
         return verdict
     return replace(verdict, condition=_joined(verdict.condition, measured_targets.NOT_KNOWN))
 

@@ -16,6 +16,7 @@ from client_telemetry.knowledge import (
 )
 from client_telemetry.knowledge.client_ranges import Row
 from client_telemetry.knowledge.known_issues import KnownIssue
+from client_telemetry.knowledge.vocabulary import Verdict
 
 TARGET = "4.0.1"
 """The release that the page judges versions by: 4.0.0 differs from it in JoinGroup alone."""
@@ -112,7 +113,7 @@ def _works_since(library: str, of_library: list[Row], role: str) -> str:
             if issue.library == library
             and issue.version_from <= step <= issue.version_to
             and TARGET in issue.brokers
-            and issue.verdict == "breaks"
+            and issue.verdict == Verdict.BREAKS
             and not issue.condition
             and (not issue.roles or role in issue.roles)
         ]

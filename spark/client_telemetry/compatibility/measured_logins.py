@@ -3,7 +3,7 @@
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.knowledge import measured_targets
-from client_telemetry.knowledge.vocabulary import AT_ONCE, BREAKS, CONDITION_UNKNOWN, OBSERVED
+from client_telemetry.knowledge.vocabulary import Answer, Confidence, Verdict, When
 
 RULE = "mechanism_not_enabled"
 
@@ -30,13 +30,13 @@ def of(case: Case) -> list[Finding]:
     return [
         Finding(
             rule_id=RULE,
-            verdict=BREAKS,
-            confidence=OBSERVED,
+            verdict=Verdict.BREAKS,
+            confidence=Confidence.OBSERVED,
             explanation=f"it logs in with {names}, and that listener enables {', '.join(target.mechanisms)}",
             source=f"measured at {target.bootstrap}, {target.measured_at} (SaslHandshake)",
-            when=AT_ONCE,
+            when=When.AT_ONCE,
             condition=f"it is to use the listener that was measured ({target.bootstrap})",
-            condition_met=CONDITION_UNKNOWN,
+            condition_met=Answer.UNKNOWN,
             could_be_met=True,
             settled_by="the listener that it is given, and sasl.enabled.mechanisms of that",
             fix=f"enable {names} there, or let it log in with {' or '.join(target.mechanisms)}",

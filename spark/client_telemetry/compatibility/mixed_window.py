@@ -11,16 +11,7 @@ from typing import NamedTuple
 from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
 from client_telemetry.knowledge import DamagedKnowledge, apis, releases, roles, rows
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.knowledge.vocabulary import (
-    AT_ONCE,
-    BREAKS,
-    DEGRADES,
-    INSUFFICIENT_EVIDENCE,
-    LATENT,
-    NONE,
-    OBSERVED,
-    PRECEDENCE,
-)
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Confidence, Verdict, When
 
 FILE = "mixed_window_issues.csv"
 COLUMNS = ("rule_id", "broker_from", "broker_to", "roles", "verdict", "explanation", "source")
@@ -49,7 +40,7 @@ class MixedWindowIssue(NamedTuple):
     brokers: frozenset[str]
     """Targets whose rolling upgrade has it."""
     roles: frozenset[str]
-    verdict: str
+    verdict: Verdict
     explanation: str
     source: str
 
@@ -60,11 +51,13 @@ def judge_mixed_window(from_release: str, to_release: str, upgraded: ClientVerdi
     `upgraded` is the verdict of `judge` for the same pair; its evidence and confidence carry over.
     """
     issue = _issue(from_release, to_release, upgraded.roles or roles.ROLES)
-    if issue and not upgraded.roles and upgraded.verdict != BREAKS:
+    if issue and not upgraded.roles and upgraded.verdict != Verdict.BREAKS:
         who = f"What it does was not seen. If it is a {' or '.join(sorted(issue.roles)).replace('_', ' ')}: while brokers differ, "
-        return Outlook(INSUFFICIENT_EVIDENCE, NONE, f"{who}{issue.explanation}.", None)
+        return Outlook(Verdict.INSUFFICIENT_EVIDENCE, Confidence.NONE, f"{who}{issue.explanation}.", None)
     if issue and PRECEDENCE.index(issue.verdict) < PRECEDENCE.index(upgraded.verdict):
-        return Outlook(issue.verdict, OBSERVED, f"While brokers differ, {issue.explanation}.", AT_ONCE)
+        return Outlook(
+            issue.verdict, Confidence.OBSERVED, f"While brokers differ, {issue.explanation}.", When.AT_ONCE
+        )
     explanation = _explanation(from_release, to_release, upgraded)
     if issue:
         explanation += f" Also, while brokers differ, {issue.explanation}."
@@ -72,16 +65,16 @@ def judge_mixed_window(from_release: str, to_release: str, upgraded: ClientVerdi
 
 
 def _explanation(from_release: str, to_release: str, upgraded: ClientVerdict) -> str:
-    if upgraded.verdict == INSUFFICIENT_EVIDENCE:
+    if upgraded.verdict == Verdict.INSUFFICIENT_EVIDENCE:
         return f"Not known, because its behaviour on {to_release} is not known."
-    if upgraded.verdict not in (BREAKS, DEGRADES):
+    if upgraded.verdict not in (Verdict.BREAKS, Verdict.DEGRADES):
         return "Both releases accept what it uses. Brief retriable errors are normal while leaders and coordinators move."
     reasons = [
         finding for finding in upgraded.findings if finding.decides and finding.verdict == upgraded.verdict
     ]
-    if upgraded.when == LATENT:
+    if upgraded.when == When.LATENT:
         return f"It works until this reaches a broker on {to_release}: {reasons[0].trigger}."
-    occasions = _occasions({reason.api_key for reason in reasons if reason.when == AT_ONCE})
+    occasions = _occasions({reason.api_key for reason in reasons if reason.when == When.AT_ONCE})
     return (
         f"It {upgraded.verdict} step by step, {occasions} to brokers on {to_release}, and keeps working with those still on "
         f"{from_release}; after the last broker is upgraded, its verdict applies."
@@ -118,8 +111,10 @@ def _issue(from_release: str, to_release: str, client_roles: tuple[str, ...]) ->
 def known() -> tuple[MixedWindowIssue, ...]:
     issues: list[MixedWindowIssue] = []
     for line, (rule_id, first, last, of_roles, verdict, explanation, source) in rows(FILE, COLUMNS):
-        if verdict not in (BREAKS, DEGRADES):
-            raise DamagedKnowledge(FILE, line, f"verdict {verdict!r} is none of {BREAKS}, {DEGRADES}")
+        if verdict not in (Verdict.BREAKS, Verdict.DEGRADES):
+            raise DamagedKnowledge(
+                FILE, line, f"verdict {verdict!r} is none of {Verdict.BREAKS}, {Verdict.DEGRADES}"
+            )
         if not of_roles or set(of_roles.split()) - set(roles.ROLES):
             raise DamagedKnowledge(FILE, line, f"roles {of_roles!r} are not known")
         if not (explanation and source):
@@ -131,6 +126,8 @@ def known() -> tuple[MixedWindowIssue, ...]:
         except releases.UnusableRelease as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
         issues.append(
-            MixedWindowIssue(rule_id, brokers, frozenset(of_roles.split()), verdict, explanation, source)
+            MixedWindowIssue(
+                rule_id, brokers, frozenset(of_roles.split()), Verdict(verdict), explanation, source
+            )
         )
     return tuple(issues)

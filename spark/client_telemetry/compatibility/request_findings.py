@@ -20,16 +20,7 @@ from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.knowledge import apis, client_ranges, known_issues, releases, roles, served
 from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.served import BrokerApi
-from client_telemetry.knowledge.vocabulary import (
-    AT_ONCE,
-    BREAKS,
-    INFERRED,
-    INSUFFICIENT_EVIDENCE,
-    LATENT,
-    NONE,
-    OBSERVED,
-    SAFE,
-)
+from client_telemetry.knowledge.vocabulary import Confidence, Verdict, When
 
 GREETING_NOT_KNOWN = "greeting_not_known"
 
@@ -116,7 +107,13 @@ def _greeting_of_known(case: Case, target: BrokerApi) -> Finding | None:
         return None
     uses = case.uses.get(apis.API_VERSIONS, [])
     return replace(
-        _finding(case, apis.API_VERSIONS, BREAKS, OBSERVED if uses else case.identity_confidence, uses),
+        _finding(
+            case,
+            apis.API_VERSIONS,
+            Verdict.BREAKS,
+            Confidence.OBSERVED if uses else case.identity_confidence,
+            uses,
+        ),
         explanation=f"{case.identity.text} asks for request versions with {apis.request(apis.API_VERSIONS, declared.min)} "
         f"only, which {case.target} answers with error 35 ({apis.in_words(target.served)})",
     )
@@ -128,7 +125,9 @@ def _refused(case: Case, key: int, uses: list[ApiUse]) -> Finding | None:
     if target is None and case.source_api(key) is None:
         return None
     again = [use for use in uses if target is None or not _within(use.version, target.served)]
-    finding = _finding(case, key, BREAKS if again else SAFE, OBSERVED, again or uses)
+    finding = _finding(
+        case, key, Verdict.BREAKS if again else Verdict.SAFE, Confidence.OBSERVED, again or uses
+    )
     versions = format_versions([use.version for use in again or uses])
     use = f"{apis.purpose(key)} with {apis.request(key, versions)}, which {case.source} refuses already"
     requests = sum(use.rejected for use in again or uses)
@@ -136,7 +135,7 @@ def _refused(case: Case, key: int, uses: list[ApiUse]) -> Finding | None:
         finding,
         requests=requests,
         explanation=f"{use}; {_accepts(case, key)}",
-        when=finding.when and AT_ONCE,
+        when=finding.when and When.AT_ONCE,
         trigger="",
     )
 
@@ -150,10 +149,10 @@ def _observed(case: Case, key: int) -> Finding | None:
     if not outside:
         return _still_served(case, key)
     if target is None or (case.identity and case.identity.negotiates is False):
-        return _finding(case, key, BREAKS, OBSERVED, outside)
+        return _finding(case, key, Verdict.BREAKS, Confidence.OBSERVED, outside)
     below = [use for use in outside if use.version < target.served.min]
     if below and source and source.advertised.max >= target.served.min:
-        return _finding(case, key, BREAKS, OBSERVED, below)
+        return _finding(case, key, Verdict.BREAKS, Confidence.OBSERVED, below)
     declared = case.declared(key)
     if declared is not None:
         return _by_range(case, key, declared)
@@ -161,7 +160,7 @@ def _observed(case: Case, key: int) -> Finding | None:
         sent = apis.in_words(format_versions([use.version for use in outside]))
         return _not_known(case, key, f"was seen with {sent}; {case.target} advertises that, and refuses it")
     if not below and case.asks_for_versions and inference.every_candidate_works(case, key, target):
-        finding = _finding(case, key, SAFE, INFERRED, uses)
+        finding = _finding(case, key, Verdict.SAFE, Confidence.INFERRED, uses)
         return replace(finding, explanation=f"{finding.explanation}, and it asks brokers for their versions")
     sent = apis.in_words(format_versions([use.version for use in uses]))
     why = f"as {case.source} offers no better" if below else "and whether it has a lower one is not known"
@@ -177,7 +176,7 @@ def _still_served(case: Case, key: int) -> Finding | None:
         return _not_known(case, key, why)
     if refused := _chooses_what_is_refused(case, key):
         return _by_range(case, key, refused)
-    return _finding(case, key, SAFE, OBSERVED, uses) if key in case.dropped else None
+    return _finding(case, key, Verdict.SAFE, Confidence.OBSERVED, uses) if key in case.dropped else None
 
 
 def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
@@ -193,7 +192,7 @@ def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
         and releases.is_rollback(case.source, case.target)
         and releases.line(case.source) != releases.line(case.target)
     ):
-        return _finding(case, key, BREAKS, OBSERVED, case.uses[key])
+        return _finding(case, key, Verdict.BREAKS, Confidence.OBSERVED, case.uses[key])
     return _not_known(
         case,
         key,
@@ -256,7 +255,7 @@ def _as_before(case: Case, key: int) -> Finding | None:
     declared, every library that the client looks like; None if either release serves it.
     """
     source, target, loss = case.source_api(key), case.target_api(key), roles.loss(key, case.roles, case.tried)
-    if source is None or target is None or loss.when != LATENT or loss.without_it != BREAKS:
+    if source is None or target is None or loss.when != When.LATENT or loss.without_it != Verdict.BREAKS:
         return None
     declared = case.declared(key)
     if declared is not None:
@@ -289,7 +288,7 @@ def _by_other_releases(case: Case, key: int) -> Finding | None:
     if not refused and not all(_within(version, target.served) for _, version in sent):
         return None
     uses = refused or [ApiUse(key, version) for _, version in sent]
-    finding = _finding(case, key, BREAKS if refused else SAFE, INFERRED, uses)
+    finding = _finding(case, key, Verdict.BREAKS if refused else Verdict.SAFE, Confidence.INFERRED, uses)
     where = ", ".join(dict.fromkeys(release for release, _ in sent))
     return replace(finding, requests=0, explanation=f"{finding.explanation} (seen with brokers on {where})")
 
@@ -299,7 +298,7 @@ def _by_inference(case: Case, key: int) -> Finding | None:
     why = inference.works_unseen(case, key)
     if not why:
         return None
-    finding = _finding(case, key, SAFE, INFERRED, [])
+    finding = _finding(case, key, Verdict.SAFE, Confidence.INFERRED, [])
     explanation = f"{apis.name(key)} was not seen, and {why}; {_accepts(case, key)}"
     return replace(finding, rule_id="inferred_version_served", explanation=explanation)
 
@@ -312,7 +311,7 @@ def _by_fingerprint(case: Case, key: int) -> Finding | None:
     range_of_all = fingerprint.refused_by_all(key, target.served.min)
     if range_of_all is None:
         return None
-    finding = _finding(case, key, BREAKS, INFERRED, [], range_of_all)
+    finding = _finding(case, key, Verdict.BREAKS, Confidence.INFERRED, [], range_of_all)
     who = case.looks_like.looks_like if case.looks_like else f"looks like {fingerprint.names}"
     use = f"it {who} and can use {apis.request(key, range_of_all)}"
     return replace(
@@ -323,11 +322,18 @@ def _by_fingerprint(case: Case, key: int) -> Finding | None:
 def _by_range(case: Case, key: int, declared: Versions) -> Finding:
     target = case.target_api(key)
     works = target is not None and target.works_with(declared)
-    return _finding(case, key, SAFE if works else BREAKS, case.identity_confidence, [], declared)
+    return _finding(
+        case, key, Verdict.SAFE if works else Verdict.BREAKS, case.identity_confidence, [], declared
+    )
 
 
 def _finding(
-    case: Case, key: int, verdict: str, confidence: str, uses: list[ApiUse], declared: Versions | None = None
+    case: Case,
+    key: int,
+    verdict: Verdict,
+    confidence: Confidence,
+    uses: list[ApiUse],
+    declared: Versions | None = None,
 ) -> Finding:
     loss = roles.loss(key, case.roles, case.tried)
     versions = str(declared) if declared else format_versions([use.version for use in uses])
@@ -335,13 +341,13 @@ def _finding(
         use = f"{case.identity.text if case.identity else ''} can use {apis.request(key, versions)}"
     else:
         use = f"{apis.purpose(key)} with {apis.request(key, versions)}"
-    harmless = verdict == SAFE
+    harmless = verdict == Verdict.SAFE
     when, trigger = loss.when, loss.trigger
     if any(use.is_frequent for use in uses):
-        when, trigger = AT_ONCE, ""  # polled, not just sent at an event
+        when, trigger = When.AT_ONCE, ""  # polled, not just sent at an event
     return Finding(
         rule_id=f"{'declared' if declared else 'observed'}_version_{'served' if harmless else 'refused'}",
-        verdict=SAFE if harmless else loss.without_it,
+        verdict=Verdict.SAFE if harmless else loss.without_it,
         confidence=confidence,
         explanation=f"{use}; {_accepts(case, key)}",
         source=_SOURCE + (f"{client_ranges.FILE}, " if declared else "") + served.FILE,
@@ -361,8 +367,8 @@ def _not_known(case: Case, key: int, why: str) -> Finding:
     loss, uses = roles.loss(key, case.roles, case.tried), case.uses.get(key, [])
     return Finding(
         rule_id="version_not_known",
-        verdict=INSUFFICIENT_EVIDENCE,
-        confidence=NONE,
+        verdict=Verdict.INSUFFICIENT_EVIDENCE,
+        confidence=Confidence.NONE,
         explanation=f"its role needs {apis.name(key)}, which {why}; {_accepts(case, key)}",
         source=f"knowledge base: {roles.FILE}, {served.FILE}",
         when=loss.when,

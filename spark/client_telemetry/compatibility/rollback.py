@@ -21,7 +21,7 @@ from client_telemetry.knowledge import apis, declared_versions, known_issues, re
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.known_issues import KnownIssue
 from client_telemetry.knowledge.software import Identity
-from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, OBSERVED, PRECEDENCE, SAFE
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Confidence, Verdict
 
 _GROUPS_BY_DEFAULT = (4, 0, 0)
 """Brokers serve KIP-848 groups by default from 4.0.0 on; 3.7 to 3.9 advertise and refuse them (preview)."""
@@ -52,10 +52,10 @@ def judge_rollback(
     ]
     named = first_of(requests, _MOST_NAMED)
     sentences = [f"{from_release} answered its requests ({named}) and accepts the same again."]
-    if upgraded.verdict in (BREAKS, DEGRADES):
+    if upgraded.verdict in (Verdict.BREAKS, Verdict.DEGRADES):
         sentences.append(f"What stops working on {to_release} works again.")
     sentences += _meanwhile(evidence, upgraded, from_release, to_release)
-    return Outlook(SAFE, OBSERVED, " ".join(sentences), None)
+    return Outlook(Verdict.SAFE, Confidence.OBSERVED, " ".join(sentences), None)
 
 
 def _issues_it_has_again(

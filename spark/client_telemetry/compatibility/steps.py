@@ -10,17 +10,7 @@ from functools import cache
 from client_telemetry.compatibility.mixed_window import judge_mixed_window
 from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
 from client_telemetry.knowledge import features
-from client_telemetry.knowledge.vocabulary import (
-    AT_ONCE,
-    BREAKS,
-    FINALIZED,
-    INSUFFICIENT_EVIDENCE,
-    NONE,
-    NOT_FINALIZED,
-    ROLLBACK_AFTER_FINALIZATION,
-    ROLLBACK_BEFORE_FINALIZATION,
-    ROLLING,
-)
+from client_telemetry.knowledge.vocabulary import Confidence, Step, Verdict, When
 
 
 def of(
@@ -30,11 +20,11 @@ def of(
     after a rollback.
     """
     return {
-        ROLLING: judge_mixed_window(source, target, not_finalized),
-        NOT_FINALIZED: _outlook(not_finalized),
-        FINALIZED: _outlook(finalized),
-        ROLLBACK_BEFORE_FINALIZATION: back,
-        ROLLBACK_AFTER_FINALIZATION: _rollback_is_impossible(source, target) or back,
+        Step.ROLLING: judge_mixed_window(source, target, not_finalized),
+        Step.NOT_FINALIZED: _outlook(not_finalized),
+        Step.FINALIZED: _outlook(finalized),
+        Step.ROLLBACK_BEFORE_FINALIZATION: back,
+        Step.ROLLBACK_AFTER_FINALIZATION: _rollback_is_impossible(source, target) or back,
     }
 
 
@@ -57,7 +47,7 @@ def _rollback_is_impossible(source: str, target: str) -> Outlook | None:
         if levels
         else f"Brokers on {source} do not know metadata.version: a rollback after finalization is not possible."
     )
-    return Outlook(BREAKS, NONE, explanation, AT_ONCE)
+    return Outlook(Verdict.BREAKS, Confidence.NONE, explanation, When.AT_ONCE)
 
 
 def _rollback_is_not_known(source: str, target: str) -> Outlook:
@@ -65,4 +55,4 @@ def _rollback_is_not_known(source: str, target: str) -> Outlook:
         f"Whether brokers on {source} start on metadata that {target} has finalized is not known, as its levels of "
         "metadata.version are not."
     )
-    return Outlook(INSUFFICIENT_EVIDENCE, NONE, explanation, AT_ONCE)
+    return Outlook(Verdict.INSUFFICIENT_EVIDENCE, Confidence.NONE, explanation, When.AT_ONCE)

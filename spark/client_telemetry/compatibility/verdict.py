@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from client_telemetry.knowledge.vocabulary import YES
+from client_telemetry.knowledge.vocabulary import Answer, Confidence, Verdict, When
 
 
 @dataclass(frozen=True)
@@ -11,13 +11,13 @@ class Finding:
     """One reason, with evidence, why a client is or is not affected."""
 
     rule_id: str
-    verdict: str
-    confidence: str
+    verdict: Verdict
+    confidence: Confidence
     explanation: str
     """Plain words that somebody can act on."""
     source: str
     """Where the rule comes from: a KIP, an issue, a Kafka class, a file of the knowledge base."""
-    when: str | None = None
+    when: When | None = None
     """at_once or latent; None where nothing happens."""
     trigger: str = ""
     """The event that a latent finding waits for."""
@@ -47,25 +47,25 @@ class Finding:
 
     @property
     def decides(self) -> bool:
-        return self.condition_met in (None, YES)
+        return self.condition_met in (None, Answer.YES)
 
 
 @dataclass(frozen=True)
 class Outlook:
     """What happens to a client at another stage of an upgrade: after a rollback, or while brokers run both releases."""
 
-    verdict: str
-    confidence: str
+    verdict: Verdict
+    confidence: Confidence
     explanation: str
-    when: str | None
+    when: When | None
     """at_once or latent; None where nothing happens."""
 
 
 @dataclass(frozen=True)
 class ClientVerdict:
-    verdict: str
-    confidence: str
-    when: str | None
+    verdict: Verdict
+    confidence: Confidence
+    when: When | None
     roles: tuple[str, ...]
     findings: tuple[Finding, ...]
     explanation: str

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from client_telemetry.knowledge import roles
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.knowledge.vocabulary import AT_ONCE
+from client_telemetry.knowledge.vocabulary import When
 
 CELLS = 62
 """Keeps every set of cells a positive 64-bit number."""
@@ -49,7 +49,7 @@ def recurring(role: str) -> frozenset[int]:
     What depends on an event, such as the ListOffsets of an offset reset, has no rhythm, seen or not.
     """
     return frozenset(
-        key for key, need in roles.needs()[role].items() if need.when == AT_ONCE and key not in _SHARED
+        key for key, need in roles.needs()[role].items() if need.when == When.AT_ONCE and key not in _SHARED
     )
 
 

@@ -7,7 +7,7 @@ from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.judgement import ends_of_an_upgrade, judge, levels_before, what_decides
 from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
 from client_telemetry.knowledge import apis
-from client_telemetry.knowledge.vocabulary import AT_ONCE, BREAKS, LATENT, NOT_FINALIZED, PRECEDENCE
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Step, Verdict, When
 
 COUNTED_AS = ("breaks_at_once", "breaks_latent", *PRECEDENCE[1:])
 """The fields of upgrade_reports.targets: `breaks` is split by its `when`."""
@@ -23,13 +23,13 @@ class Judged(NamedTuple):
 
     @property
     def counted_as(self) -> str:
-        if self.verdict != BREAKS:
+        if self.verdict != Verdict.BREAKS:
             return self.verdict
-        return "breaks_latent" if self.when == LATENT else "breaks_at_once"
+        return "breaks_latent" if self.when == When.LATENT else "breaks_at_once"
 
     @property
     def seriousness(self) -> tuple[int, bool]:
-        return PRECEDENCE.index(self.verdict), self.when != AT_ONCE
+        return PRECEDENCE.index(self.verdict), self.when != When.AT_ONCE
 
 
 def on_the_way(evidence: ClientEvidence, from_release: str, to_release: str) -> ClientVerdict:
@@ -37,7 +37,7 @@ def on_the_way(evidence: ClientEvidence, from_release: str, to_release: str) -> 
     finalized. Both happen: an upgraded broker keeps the old levels until somebody raises them.
     """
     finalized = judge(evidence, from_release, to_release)
-    before = finalized.steps.get(NOT_FINALIZED)
+    before = finalized.steps.get(Step.NOT_FINALIZED)
     if before is None or not _is_worse(before, finalized):
         return finalized
     return judge(
@@ -46,9 +46,9 @@ def on_the_way(evidence: ClientEvidence, from_release: str, to_release: str) -> 
 
 
 def _is_worse(before: Outlook | ClientVerdict, after: ClientVerdict) -> bool:
-    return (PRECEDENCE.index(before.verdict), before.when != AT_ONCE) < (
+    return (PRECEDENCE.index(before.verdict), before.when != When.AT_ONCE) < (
         PRECEDENCE.index(after.verdict),
-        after.when != AT_ONCE,
+        after.when != When.AT_ONCE,
     )
 
 

@@ -13,7 +13,7 @@ from client_telemetry.impact.nearby_releases import COUNTED_AS
 from client_telemetry.impact.question import Question
 from client_telemetry.impact.verdict_files import Report, Written, write
 from client_telemetry.knowledge.releases import parse
-from client_telemetry.knowledge.vocabulary import BREAKS
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.tables.upgrade_verdicts import VERDICTS
 from client_telemetry.workers.exchange import Exchange
 from client_telemetry.workers.pieces import Pieces
@@ -51,4 +51,4 @@ def verdict_counts(targets_: Sequence[Mapping[str, Any]], release: str) -> dict[
     """Clients per verdict on one of the compared releases."""
     counts = next(row for row in targets_ if row["to_release"] == release)
     breaks = counts["breaks_at_once"] + counts["breaks_latent"]
-    return {verdict: breaks if verdict == BREAKS else counts[verdict] for verdict in VERDICTS}
+    return {verdict: breaks if verdict == Verdict.BREAKS else counts[verdict] for verdict in VERDICTS}

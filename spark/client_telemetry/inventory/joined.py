@@ -15,7 +15,7 @@ from client_telemetry.inventory.links import CERTAIN, LIKELY, POSSIBLE, Index, L
 from client_telemetry.inventory.seen import Client, Seen
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.knowledge import client_versions
-from client_telemetry.knowledge.vocabulary import BREAKS, INSUFFICIENT_EVIDENCE, PRECEDENCE, SAFE
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 
 PROVED: Final = "library proved"
 PROBABLE: Final = "library likely"
@@ -212,9 +212,9 @@ def _against_repository(
 
 def _is_fixed(client: Client, runs: tuple[Link, Found] | None, written: Sequence[Found]) -> bool:
     """Whether what was seen or runs breaks, and nothing that is written does or leaves it open."""
-    breaks_now = client.verdict == BREAKS or bool(runs and runs[1].judged.verdict == BREAKS)
+    breaks_now = client.verdict == Verdict.BREAKS or bool(runs and runs[1].judged.verdict == Verdict.BREAKS)
     return breaks_now and all(
-        found.judged.verdict not in (BREAKS, INSUFFICIENT_EVIDENCE) for found in written
+        found.judged.verdict not in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE) for found in written
     )
 
 
@@ -257,17 +257,17 @@ def sentence(joined: Joined) -> str:
     verdicts: dict[tuple[str, str, str], str] = {}
     for row in joined.rows:
         key = row.client.application_key
-        verdicts[key] = min(verdicts.get(key, SAFE), row.client.verdict, key=PRECEDENCE.index)
-    breaking = sum(verdict == BREAKS for verdict in verdicts.values())
+        verdicts[key] = min(verdicts.get(key, Verdict.SAFE), row.client.verdict, key=PRECEDENCE.index)
+    breaking = sum(verdict == Verdict.BREAKS for verdict in verdicts.values())
     silent = [row for row in joined.rows if not row.client.library]
     proved, probable = len(joined.findings(PROVED)), len(joined.findings(PROBABLE))
     counts = Counter(row.verdict for row in joined.not_seen)
-    lacking = counts[INSUFFICIENT_EVIDENCE]
+    lacking = counts[Verdict.INSUFFICIENT_EVIDENCE]
     return (
         f"Seen on {joined.seen.cluster}: {breaking or 'none'} of {counted(len(verdicts), 'application')} "
         f"{'breaks' if breaking == 1 else 'break'} with {joined.seen.target}; of {counted(len(silent), 'client')} that "
         f"{'declares' if len(silent) == 1 else 'declare'} no library, images prove that of {proved}, and that of {probable} is likely. "
-        f"Written, and seen by no broker: {counted(len(joined.not_seen), 'artefact')}, of which {counts[BREAKS]} would break"
+        f"Written, and seen by no broker: {counted(len(joined.not_seen), 'artefact')}, of which {counts[Verdict.BREAKS]} would break"
         + (f" and {lacking} cannot be told" if lacking else "")
         + f". {_left_over(joined)}"
     )

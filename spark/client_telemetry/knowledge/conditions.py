@@ -13,7 +13,7 @@ from typing import Protocol
 
 from client_telemetry.knowledge import apis, telemetry_metrics
 from client_telemetry.knowledge.logins import MECHANISMS, SECURITY_PROTOCOLS, Login, mechanisms_in
-from client_telemetry.knowledge.vocabulary import CONDITION_UNKNOWN, NO, YES, all_of, any_of, negated
+from client_telemetry.knowledge.vocabulary import Answer, all_of, any_of, negated
 
 APACHE_KAFKA = "apache-kafka"
 VENDORS = (APACHE_KAFKA, "confluent", "amazon-msk", "redpanda", "azure-event-hubs", "other")
@@ -98,9 +98,11 @@ class Mechanism:
         """YES if some connection certainly has one of them, NO if none can have."""
         possible = circumstances.evidence.possible_mechanisms
         if any(mechanisms and mechanisms <= self.wanted for mechanisms in possible):
-            return YES
+            return Answer.YES
         can_be = any(mechanisms is None or mechanisms & self.wanted for mechanisms in possible)
-        return CONDITION_UNKNOWN if can_be or self._is_offered_beside_scram(circumstances.evidence) else NO
+        return (
+            Answer.UNKNOWN if can_be or self._is_offered_beside_scram(circumstances.evidence) else Answer.NO
+        )
 
     def _is_offered_beside_scram(self, evidence: SeenClient) -> bool:
         """Whether a principal with SCRAM credentials may log in with one of them: to have credentials is not to use them."""
@@ -130,7 +132,7 @@ class SecurityProtocol:
         possible = {protocol for protocol in SECURITY_PROTOCOLS if protocol.startswith("SASL")}
         if login.sasl_mechanism and (possible <= self.wanted or not possible & self.wanted):
             return _answer(possible <= self.wanted)
-        return CONDITION_UNKNOWN
+        return Answer.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -141,9 +143,7 @@ class Vendor:
 
     def met(self, circumstances: Circumstances) -> str:
         return (
-            CONDITION_UNKNOWN
-            if circumstances.vendor is None
-            else _answer(circumstances.vendor in self.wanted)
+            Answer.UNKNOWN if circumstances.vendor is None else _answer(circumstances.vendor in self.wanted)
         )
 
 
@@ -166,11 +166,11 @@ class SubscriptionsMatchNone:
 
     def met(self, circumstances: Circumstances) -> str:
         if circumstances.evidence.subscriptions is None:
-            return CONDITION_UNKNOWN
+            return Answer.UNKNOWN
         none_matches = telemetry_metrics.subscription_matches_none(
             circumstances.evidence.subscriptions, circumstances.roles
         )
-        return CONDITION_UNKNOWN if none_matches is None else _answer(none_matches)
+        return Answer.UNKNOWN if none_matches is None else _answer(none_matches)
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class SubscriptionsMatchIt:
 
     def met(self, circumstances: Circumstances) -> str:
         subscriptions = circumstances.evidence.subscriptions
-        return CONDITION_UNKNOWN if subscriptions is None else _answer(bool(subscriptions))
+        return Answer.UNKNOWN if subscriptions is None else _answer(bool(subscriptions))
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class Membership:
     def met(self, circumstances: Circumstances) -> str:
         used = {use.api_key for use in circumstances.evidence.api_uses} - {apis.API_VERSIONS}
         if not used:
-            return CONDITION_UNKNOWN
+            return Answer.UNKNOWN
         return _answer(any(MEMBERSHIPS[membership] & used for membership in self.wanted))
 
 
@@ -212,7 +212,7 @@ class NotShown:
     is_about_now: bool
 
     def met(self, circumstances: Circumstances) -> str:
-        return CONDITION_UNKNOWN
+        return Answer.UNKNOWN
 
 
 _CLIENT_CODE = "client_code"
@@ -272,18 +272,22 @@ class Condition:
         """Unknown, but only because of how the client or its brokers are set up today: such a client is not called
         safe.
         """
-        unknown = [term for term in self.terms if term.met(circumstances) == CONDITION_UNKNOWN]
-        return bool(unknown) and self.met(circumstances) != NO and all(term.is_about_now for term in unknown)
+        unknown = [term for term in self.terms if term.met(circumstances) == Answer.UNKNOWN]
+        return (
+            bool(unknown)
+            and self.met(circumstances) != Answer.NO
+            and all(term.is_about_now for term in unknown)
+        )
 
     def settled_by(self, circumstances: Circumstances) -> str:
         """What would show whether it is met, in words; empty if that is known."""
-        if self.met(circumstances) != CONDITION_UNKNOWN:
+        if self.met(circumstances) != Answer.UNKNOWN:
             return ""
         return "; ".join(
             dict.fromkeys(
                 term.settled_by
                 for term in self.terms
-                if term.met(circumstances) == CONDITION_UNKNOWN and term.settled_by
+                if term.met(circumstances) == Answer.UNKNOWN and term.settled_by
             )
         )
 
@@ -323,8 +327,8 @@ def parse(text: str) -> Condition:
     return Condition(tuple(_term(part.strip()) for part in text.split(" and ")) if text.strip() else ())
 
 
-def _answer(is_so: bool) -> str:
-    return YES if is_so else NO
+def _answer(is_so: bool) -> Answer:
+    return Answer.YES if is_so else Answer.NO
 
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {

@@ -24,7 +24,7 @@ from client_telemetry.knowledge import (
     whole,
 )
 from client_telemetry.knowledge.conditions import Circumstances, Condition
-from client_telemetry.knowledge.vocabulary import AT_ONCE, BREAKS, DEGRADES, LATENT, UNSUPPORTED
+from client_telemetry.knowledge.vocabulary import Verdict, When
 
 FILE = "known_issues.csv"
 ANY_LIBRARY = "*"
@@ -70,8 +70,8 @@ class KnownIssue:
     condition: str
     """In words; empty: unconditional."""
     condition_test: Condition
-    verdict: str
-    when: str
+    verdict: Verdict
+    when: When
     trigger: str
     explanation: str
     fixed_in: str
@@ -105,7 +105,9 @@ class KnownIssue:
     @property
     def is_about_connecting(self) -> bool:
         """Whether it keeps every client of its versions from connecting, so that no request could show it."""
-        return self.verdict == BREAKS and self.api_key is None and not self.condition and not self.roles
+        return (
+            self.verdict == Verdict.BREAKS and self.api_key is None and not self.condition and not self.roles
+        )
 
     def condition_met(self, circumstances: Circumstances) -> str | None:
         """None without a condition; otherwise yes, no, or unknown if the evidence cannot show it."""
@@ -138,8 +140,8 @@ def known() -> tuple[KnownIssue, ...]:
 def _check_words(line: int, row: Mapping[str, str]) -> None:
     """Columns that have one of some words, and those that must not be empty."""
     for column, allowed in (
-        ("verdict", (BREAKS, DEGRADES, UNSUPPORTED)),
-        ("when", (AT_ONCE, LATENT)),
+        ("verdict", (Verdict.BREAKS, Verdict.DEGRADES, Verdict.UNSUPPORTED)),
+        ("when", (When.AT_ONCE, When.LATENT)),
         ("learned_from_runs", ("yes", "no")),
     ):
         if row[column] not in allowed:
@@ -153,7 +155,7 @@ def _check_words(line: int, row: Mapping[str, str]) -> None:
             line,
             f"library {row['library']} is not in {client_ranges.FILE} or {client_ranges.UNNAMED_FILE}",
         )
-    if (row["when"] == LATENT) != bool(row["trigger"]):
+    if (row["when"] == When.LATENT) != bool(row["trigger"]):
         raise DamagedKnowledge(FILE, line, "a latent issue has a trigger, one at once has none")
     if not (row["source"] and row["explanation"] and (row["fixed_in"] or row["workaround"])):
         raise DamagedKnowledge(FILE, line, "explanation, fixed_in or workaround, and source are required")
@@ -191,8 +193,8 @@ def _issue(line: int, row: Mapping[str, str]) -> KnownIssue:
         versions=row["versions"],
         condition=row["condition"],
         condition_test=_condition(line, row["condition"], row["condition_test"], brokers),
-        verdict=row["verdict"],
-        when=row["when"],
+        verdict=Verdict(row["verdict"]),
+        when=When(row["when"]),
         trigger=row["trigger"],
         explanation=row["explanation"],
         fixed_in=row["fixed_in"],
@@ -260,8 +262,8 @@ def refused_by(release: str) -> frozenset[int]:
         if issue.library == ANY_LIBRARY
         and issue.api_key is not None
         and not (issue.condition or issue.versions)
-        and issue.verdict == BREAKS
-        and issue.when == AT_ONCE
+        and issue.verdict == Verdict.BREAKS
+        and issue.when == When.AT_ONCE
         and release in issue.brokers
     )
 
@@ -287,7 +289,7 @@ def of_library(library: str, target: str) -> tuple[KnownIssue, ...]:
     return tuple(
         issue
         for issue in known()
-        if issue.library == library and issue.verdict == BREAKS and issue.is_in(target)
+        if issue.library == library and issue.verdict == Verdict.BREAKS and issue.is_in(target)
     )
 
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from client_telemetry.knowledge import DamagedKnowledge, apis, rows, whole
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.knowledge.vocabulary import AT_ONCE, BREAKS, DEGRADES, LATENT
+from client_telemetry.knowledge.vocabulary import Verdict, When
 
 FILE = "roles.csv"
 COLUMNS = (
@@ -57,9 +57,9 @@ class Need:
     api_key: int
     reveals: bool
     needed: bool
-    without_it: str
+    without_it: Verdict
     """breaks or degrades: what a client in this role suffers when the API is refused."""
-    when: str
+    when: When
     trigger: str
     source: str
 
@@ -76,8 +76,8 @@ def needs() -> dict[str, dict[int, Need]]:
             ("role", role, ROLES),
             ("reveals", reveals, ("yes", "no")),
             ("needed", needed, ("yes", "no")),
-            ("without_it", without, (BREAKS, DEGRADES)),
-            ("when", when, (AT_ONCE, LATENT)),
+            ("without_it", without, (Verdict.BREAKS, Verdict.DEGRADES)),
+            ("when", when, (When.AT_ONCE, When.LATENT)),
         ):
             if value not in allowed:
                 raise DamagedKnowledge(FILE, line, f"{column} {value!r} is none of {', '.join(allowed)}")
@@ -85,12 +85,12 @@ def needs() -> dict[str, dict[int, Need]]:
             raise DamagedKnowledge(FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
         if key in by_role[role]:
             raise DamagedKnowledge(FILE, line, f"{api_name} occurs twice for {role}")
-        if (when == LATENT) != bool(trigger) or not source:
+        if (when == When.LATENT) != bool(trigger) or not source:
             raise DamagedKnowledge(
                 FILE, line, "latent needs a trigger, at_once has none, and a source is required"
             )
         by_role[role][key] = Need(
-            role, key, reveals == "yes", needed == "yes", without, when, trigger, source
+            role, key, reveals == "yes", needed == "yes", Verdict(without), When(when), trigger, source
         )
     return by_role
 
@@ -154,7 +154,7 @@ def may_use(role: str, used: Collection[int]) -> frozenset[int]:
     classic group is in no other.
     """
     others = {ApiKey.CONSUMER_GROUP_HEARTBEAT} if _CLASSIC_MEMBERSHIP & set(used) else set()
-    return frozenset(key for key, need in needs()[role].items() if need.without_it == BREAKS) - others
+    return frozenset(key for key, need in needs()[role].items() if need.without_it == Verdict.BREAKS) - others
 
 
 def loss(key: int, client_roles: Collection[str], used: Collection[int] = ()) -> Need:
@@ -177,16 +177,27 @@ def _loss(key: int, client_roles: tuple[str, ...], used: frozenset[int]) -> Need
             need if need.role != ADMIN else _beside_data(need, processes, used) for need in needs_of_roles
         ]
     if needs_of_roles:
-        return min(needs_of_roles, key=lambda need: (need.without_it != BREAKS, need.when != AT_ONCE))
+        return min(
+            needs_of_roles, key=lambda need: (need.without_it != Verdict.BREAKS, need.when != When.AT_ONCE)
+        )
     api = apis.by_key().get(key)
     only_admin = set(client_roles) == {ADMIN}
     breaks = only_admin or api is None or api.used_by in ("connection", "data")
-    return Need("", key, False, False, BREAKS if breaks else DEGRADES, AT_ONCE, "", f"knowledge base: {FILE}")
+    return Need(
+        "",
+        key,
+        False,
+        False,
+        Verdict.BREAKS if breaks else Verdict.DEGRADES,
+        When.AT_ONCE,
+        "",
+        f"knowledge base: {FILE}",
+    )
 
 
 def _beside_data(need: Need, processes: bool, used: Collection[int]) -> Need:
     """What an admin call is worth to a client that also moves data."""
     no_other = not (_revealing()[ADMIN] - {ApiKey.CREATE_TOPICS}) & set(used)
     if need.api_key == ApiKey.CREATE_TOPICS and processes and no_other:
-        return replace(need, when=LATENT, trigger="its next start, as it creates its topics itself")
-    return replace(need, without_it=DEGRADES, when=AT_ONCE, trigger="")
+        return replace(need, when=When.LATENT, trigger="its next start, as it creates its topics itself")
+    return replace(need, without_it=Verdict.DEGRADES, when=When.AT_ONCE, trigger="")

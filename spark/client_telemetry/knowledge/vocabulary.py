@@ -1,47 +1,78 @@
 """The words of verdicts: the conclusion about a client, how surely, when and at which step; and answers of yes, no or unknown."""
 
 from collections.abc import Iterable
-
-BREAKS = "breaks"
-INSUFFICIENT_EVIDENCE = "insufficient_evidence"
-DEGRADES = "degrades"
-UNSUPPORTED = "unsupported"
-SAFE = "safe"
-PRECEDENCE = (BREAKS, INSUFFICIENT_EVIDENCE, DEGRADES, UNSUPPORTED, SAFE)
-"""The first of these that any deciding finding has is the client's verdict."""
-
-OBSERVED, DECLARED, INFERRED, NONE = "observed", "declared", "inferred", "none"
-CONFIDENCES = (OBSERVED, DECLARED, INFERRED, NONE)
-"""Surest first."""
-
-AT_ONCE, LATENT = "at_once", "latent"
-
-YES, NO, CONDITION_UNKNOWN = "yes", "no", "unknown"
+from enum import StrEnum
 
 
-def negated(answer: str) -> str:
-    return {YES: NO, NO: YES}.get(answer, CONDITION_UNKNOWN)
+class Verdict(StrEnum):
+    """The first of these that any deciding finding has is the client's verdict."""
+
+    BREAKS = "breaks"
+    INSUFFICIENT_EVIDENCE = "insufficient_evidence"
+    DEGRADES = "degrades"
+    UNSUPPORTED = "unsupported"
+    SAFE = "safe"
 
 
-def all_of(answers: Iterable[str]) -> str:
+PRECEDENCE = tuple(Verdict)
+
+
+class Confidence(StrEnum):
+    """Surest first."""
+
+    OBSERVED = "observed"
+    DECLARED = "declared"
+    INFERRED = "inferred"
+    NONE = "none"
+
+
+CONFIDENCES = tuple(Confidence)
+
+
+class When(StrEnum):
+    AT_ONCE = "at_once"
+    LATENT = "latent"
+
+
+class Answer(StrEnum):
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+def negated(answer: str) -> Answer:
+    match answer:
+        case Answer.YES:
+            return Answer.NO
+        case Answer.NO:
+            return Answer.YES
+    return Answer.UNKNOWN
+
+
+def all_of(answers: Iterable[str]) -> Answer:
     """YES when every answer is, NO when any is not, otherwise unknown."""
     found = set(answers)
-    return NO if NO in found else CONDITION_UNKNOWN if CONDITION_UNKNOWN in found else YES
+    return Answer.NO if Answer.NO in found else Answer.UNKNOWN if Answer.UNKNOWN in found else Answer.YES
 
 
-def any_of(answers: Iterable[str]) -> str:
+def any_of(answers: Iterable[str]) -> Answer:
     """YES when any answer is, NO when none can be, otherwise unknown."""
     return negated(all_of(map(negated, answers)))
 
 
-ROLLING = "rolling"
-NOT_FINALIZED = "not_finalized"
-FINALIZED = "finalized"
-ROLLBACK_BEFORE_FINALIZATION = "rollback_before_finalization"
-ROLLBACK_AFTER_FINALIZATION = "rollback_after_finalization"
-STEPS = (ROLLING, NOT_FINALIZED, FINALIZED, ROLLBACK_BEFORE_FINALIZATION, ROLLBACK_AFTER_FINALIZATION)
-"""Brokers of both releases at work; all on the target with the source's feature levels; with the target's; back on the
-source from either."""
+class Step(StrEnum):
+    """Brokers of both releases at work; all on the target with the source's feature levels; with the target's; back on the
+    source from either.
+    """
+
+    ROLLING = "rolling"
+    NOT_FINALIZED = "not_finalized"
+    FINALIZED = "finalized"
+    ROLLBACK_BEFORE_FINALIZATION = "rollback_before_finalization"
+    ROLLBACK_AFTER_FINALIZATION = "rollback_after_finalization"
+
+
+STEPS = tuple(Step)
 
 APPLICATION_KINDS = {
     "application": "clients with their own client ids",

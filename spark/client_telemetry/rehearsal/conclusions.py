@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from client_telemetry.knowledge.vocabulary import BREAKS, LATENT, SAFE, UNSUPPORTED
+from client_telemetry.knowledge.vocabulary import Verdict, When
 from client_telemetry.rehearsal.outcomes import Told, told
 from client_telemetry.rehearsal.rehearsing import Alternatives, Outcome
 from client_telemetry.rehearsal.subjects import Wanted
@@ -71,10 +71,10 @@ def _contradicts(client: Mapping[str, Any], outcome: str, wanted: Wanted) -> boo
     library was inferred, as its own configuration is not known then, or if nothing here pulls the trigger.
     """
     if outcome == REFUSED:
-        return client["verdict"] in (SAFE, UNSUPPORTED)
-    if client["verdict"] != BREAKS or wanted.is_inferred:
+        return client["verdict"] in (Verdict.SAFE, Verdict.UNSUPPORTED)
+    if client["verdict"] != Verdict.BREAKS or wanted.is_inferred:
         return False
-    return client["when"] != LATENT or _TRIGGER in (client["trigger"] or "")
+    return client["when"] != When.LATENT or _TRIGGER in (client["trigger"] or "")
 
 
 def of_application(results: Sequence[ClientResult]) -> ClientResult:

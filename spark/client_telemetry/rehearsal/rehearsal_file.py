@@ -9,7 +9,7 @@ from typing import Any
 
 from client_telemetry.console.output_file import replace_file
 from client_telemetry.formats.rehearsal_file import FILE, SCHEMA_VERSION
-from client_telemetry.knowledge.vocabulary import SAFE
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.rehearsal import conclusions
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS, ClientResult
 from client_telemetry.rehearsal.outcomes import Sandbox
@@ -49,7 +49,7 @@ def document(
         "with_known_library": _counts(
             [each for each, is_known in zip(applications, known, strict=True) if is_known]
         ),
-        "safe": _counts([each for each in applications if each["verdict_outcome"] == SAFE]),
+        "safe": _counts([each for each in applications if each["verdict_outcome"] == Verdict.SAFE]),
         "applications": applications,
         "libraries": [_library(each) for each in sorted(outcomes.values(), key=lambda each: each.subject)],
     }

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from client_telemetry.knowledge.vocabulary import Verdict, When
+
 OUTCOMES = {
     "breaks_at_once": "breaks at once",
     "breaks_latent": "breaks later",
@@ -15,7 +17,9 @@ OUTCOMES = {
 
 def outcome(verdict: str, when: str | None) -> str:
     """The key of OUTCOMES: what breaks and is not known to break later breaks at once."""
-    return verdict if verdict != "breaks" else "breaks_latent" if when == "latent" else "breaks_at_once"
+    return (
+        verdict if verdict != Verdict.BREAKS else "breaks_latent" if when == When.LATENT else "breaks_at_once"
+    )
 
 
 OUTCOME_MEANINGS = {

@@ -7,7 +7,7 @@ from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.knowledge import kip511, known_issues, served
-from client_telemetry.knowledge.vocabulary import BREAKS, NO, ROLLBACK_BEFORE_FINALIZATION
+from client_telemetry.knowledge.vocabulary import Answer, Step, Verdict
 from client_telemetry.review import phases, signs
 from client_telemetry.review.prediction import FoundRule, Prediction
 from client_telemetry.review.tracks import Track
@@ -111,8 +111,8 @@ def predicted(verdict: ClientVerdict) -> Prediction:
         for name in (phases.ROLLING, phases.NOT_FINALIZED, phases.FINALIZED)
         if name in steps
     }
-    if ROLLBACK_BEFORE_FINALIZATION in steps:
-        by_phase[phases.ROLLED_BACK] = steps[ROLLBACK_BEFORE_FINALIZATION]
+    if Step.ROLLBACK_BEFORE_FINALIZATION in steps:
+        by_phase[phases.ROLLED_BACK] = steps[Step.ROLLBACK_BEFORE_FINALIZATION]
     rules = tuple(
         FoundRule(f.rule_id, f.verdict, f.when, f.api_key, f.decides, f.explanation, f.fix)
         for f in verdict.findings
@@ -120,7 +120,9 @@ def predicted(verdict: ClientVerdict) -> Prediction:
     login = tuple(
         f.explanation
         for f in verdict.findings
-        if f.verdict == BREAKS and f.rule_id in known_issues.login_rules() and f.condition_met != NO
+        if f.verdict == Verdict.BREAKS
+        and f.rule_id in known_issues.login_rules()
+        and f.condition_met != Answer.NO
     )
     return Prediction(
         verdict.verdict,

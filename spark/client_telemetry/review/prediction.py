@@ -8,16 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from client_telemetry.knowledge import known_issues
-from client_telemetry.knowledge.vocabulary import (
-    AT_ONCE,
-    BREAKS,
-    DEGRADES,
-    INSUFFICIENT_EVIDENCE,
-    LATENT,
-    NO,
-    SAFE,
-    UNSUPPORTED,
-)
+from client_telemetry.knowledge.vocabulary import Answer, Verdict, When
 from client_telemetry.review import functions, outcome, phases, signs
 from client_telemetry.review.outcome import Outcome
 
@@ -83,7 +74,7 @@ class Prediction:
         apis = {
             rule.api_key
             for rule in self.rules
-            if rule.api_key is not None and rule.verdict in (BREAKS, DEGRADES)
+            if rule.api_key is not None and rule.verdict in (Verdict.BREAKS, Verdict.DEGRADES)
         }
         return Knowledge(self.breaks_login, frozenset(apis))
 
@@ -110,7 +101,9 @@ def from_report(row: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -
     login = tuple(
         f["explanation"]
         for f in rows
-        if f["verdict"] == BREAKS and f["rule_id"] in known_issues.login_rules() and f["condition_met"] != NO
+        if f["verdict"] == Verdict.BREAKS
+        and f["rule_id"] in known_issues.login_rules()
+        and f["condition_met"] != Answer.NO
     )
     by_phase = {phases.ROLLING: row["mixed_verdict"]}
     if row["rollback_verdict"]:
@@ -132,8 +125,8 @@ def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> str:
     words = {phase_outcome.outcome for phase_outcome in happened}
     if outcome.FAILING_BEFORE in words or prediction is None:  # without one, it was not there to be judged
         return NOT_COUNTED
-    foreseen = prediction.verdict in (BREAKS, DEGRADES) or any(
-        verdict in (BREAKS, DEGRADES)
+    foreseen = prediction.verdict in (Verdict.BREAKS, Verdict.DEGRADES) or any(
+        verdict in (Verdict.BREAKS, Verdict.DEGRADES)
         for phase, verdict in prediction.by_phase.items()
         if phase != phases.ROLLED_BACK
     )
@@ -145,9 +138,9 @@ def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> str:
         return CANNOT_TELL if foreseen else NOT_COUNTED
     if foreseen:
         return _compared_with_health(prediction, happened)
-    if prediction.verdict == INSUFFICIENT_EVIDENCE:
+    if prediction.verdict == Verdict.INSUFFICIENT_EVIDENCE:
         return FIXED_MEANWHILE if outcome.CHANGED in words and _suspected(prediction) else NOT_COUNTED
-    return AS_SAFE if prediction.verdict in (SAFE, UNSUPPORTED) else NOT_COUNTED
+    return AS_SAFE if prediction.verdict in (Verdict.SAFE, Verdict.UNSUPPORTED) else NOT_COUNTED
 
 
 def _compared_with_health(prediction: Prediction, happened: Sequence[Outcome]) -> str:
@@ -157,7 +150,7 @@ def _compared_with_health(prediction: Prediction, happened: Sequence[Outcome]) -
         return FIXED_MEANWHILE
     if any((each.outcome, each.confidence) == (outcome.UNAFFECTED, signs.POSSIBLE) for each in happened):
         return CANNOT_TELL  # it may have been replaced
-    if prediction.when == LATENT:
+    if prediction.when == When.LATENT:
         return NOT_TRIGGERED
     return CANNOT_TELL if outcome.NOT_TESTED in words else DID_NOT_HAPPEN
 
@@ -172,12 +165,12 @@ def _compared_with_failure(prediction: Prediction, happened: Sequence[Outcome], 
     by_restarts = all(each.phase == phases.ROLLING and each.kind != outcome.REFUSED for each in failed)
     if by_restarts and outcome.is_well_again(happened) and happened[-1].phase != phases.ROLLED_BACK:
         return NOT_COUNTED
-    return NOT_TRIGGERED if foreseen and prediction.when == LATENT else UNEXPECTED
+    return NOT_TRIGGERED if foreseen and prediction.when == When.LATENT else UNEXPECTED
 
 
 def _explained(prediction: Prediction, happened: Sequence[Outcome]) -> bool:
     """Whether what failed may be what was predicted, which belongs to a cause: a client may fail for another reason."""
-    harmful = [rule for rule in prediction.rules if rule.verdict in (BREAKS, DEGRADES)]
+    harmful = [rule for rule in prediction.rules if rule.verdict in (Verdict.BREAKS, Verdict.DEGRADES)]
     harmful = [rule for rule in harmful if rule.decides] or harmful
     failed = [each for each in happened if each.outcome == outcome.FAILING]
     return not harmful or any(_is_cause(rule, failed) for rule in harmful)
@@ -200,4 +193,7 @@ def _is_cause(rule: FoundRule, failed: Sequence[Outcome]) -> bool:
 
 def _suspected(prediction: Prediction) -> bool:
     """Whether a rule says that it breaks under a condition that the evidence does not show."""
-    return any(rule.verdict == BREAKS and rule.when in (AT_ONCE, LATENT) for rule in prediction.rules)
+    return any(
+        rule.verdict == Verdict.BREAKS and rule.when in (When.AT_ONCE, When.LATENT)
+        for rule in prediction.rules
+    )

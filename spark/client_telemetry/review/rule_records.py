@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Protocol
 
 from client_telemetry.knowledge import known_issues
-from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, LATENT
+from client_telemetry.knowledge.vocabulary import Verdict, When
 from client_telemetry.review import outcome, prediction
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.prediction import FoundRule, Prediction
@@ -64,7 +64,7 @@ def rule_records(clients: Sequence[Judged]) -> tuple[RuleRecord, ...]:
             continue
         rules_of_client = set()
         for rule in client.prediction.rules:
-            if rule.verdict not in (BREAKS, DEGRADES):
+            if rule.verdict not in (Verdict.BREAKS, Verdict.DEGRADES):
                 continue
             if rule.api_key is not None:
                 subjects.setdefault(rule.rule_id, set()).add(rule.api_key)
@@ -131,7 +131,7 @@ def _of_rule(client: Judged, rule: FoundRule) -> str:
     if client.comparison == prediction.HAPPENED:
         return "happened"
     if client.comparison == prediction.DID_NOT_HAPPEN:
-        return "not_triggered" if rule.when == LATENT else "did_not_happen"
+        return "not_triggered" if rule.when == When.LATENT else "did_not_happen"
     if client.comparison == prediction.NOT_TRIGGERED:
         return "not_triggered"
     return "cannot_tell"

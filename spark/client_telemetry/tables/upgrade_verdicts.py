@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from client_telemetry.knowledge.vocabulary import STEPS
+from client_telemetry.knowledge.vocabulary import STEPS, Verdict
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, PROGRAM
 from client_telemetry.tables.suite import Expectations, Suite, every
 from client_telemetry.tables.table import (
@@ -24,12 +24,12 @@ from client_telemetry.tables.table import (
 if TYPE_CHECKING:
     from client_telemetry.tables.rows import UpgradeVerdictRow
 
-VERDICTS = {
-    "breaks": "the client's main job stops",
-    "insufficient_evidence": "nothing known breaks, but not enough is known to call the client safe",
-    "degrades": "the client keeps doing its main job but loses a function",
-    "unsupported": "works, but Kafka no longer supports this client version",
-    "safe": "every API that its role needs was observed or is declared, and the target accepts it",
+VERDICTS: dict[str, str] = {
+    Verdict.BREAKS: "the client's main job stops",
+    Verdict.INSUFFICIENT_EVIDENCE: "nothing known breaks, but not enough is known to call the client safe",
+    Verdict.DEGRADES: "the client keeps doing its main job but loses a function",
+    Verdict.UNSUPPORTED: "works, but Kafka no longer supports this client version",
+    Verdict.SAFE: "every API that its role needs was observed or is declared, and the target accepts it",
 }
 """In order of precedence."""
 

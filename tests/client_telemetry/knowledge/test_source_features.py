@@ -5,7 +5,7 @@ an older release, downgraded. The levels decide what works today and after the n
 import pytest
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
 from client_telemetry.compatibility.evidence import FailedApi
-from client_telemetry.knowledge.vocabulary import NOT_FINALIZED
+from client_telemetry.knowledge.vocabulary import Step
 
 NEVER_FINALIZED = (("metadata.version", 21),)
 DEFAULTS = (("group.version", 1), ("metadata.version", 25), ("transaction.version", 2))
@@ -26,7 +26,7 @@ def test_the_sources_levels_decide_before_finalization(case, features, client, u
         *client, "x", parse_api_uses(uses), security_protocol="PLAINTEXT", source_features=features
     )
     found = judge(evidence, "4.0.1", "4.1.1")
-    assert found.steps[NOT_FINALIZED].verdict == verdict
+    assert found.steps[Step.NOT_FINALIZED].verdict == verdict
     assert found.verdict == "safe", "after finalization"
     assert found.already_failing == failing
 
@@ -50,4 +50,4 @@ def test_an_answer_that_was_an_error_proves_no_level():
         parse_api_uses("ConsumerGroupHeartbeat:0x9 FindCoordinator:6x9"),
         failed_apis=(FailedApi(68, 35),),
     )
-    assert judge(evidence, "3.9.1", "4.0.1").steps[NOT_FINALIZED].verdict == "breaks"
+    assert judge(evidence, "3.9.1", "4.0.1").steps[Step.NOT_FINALIZED].verdict == "breaks"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from client_telemetry.knowledge.vocabulary import AT_ONCE, BREAKS, LATENT, SAFE
+from client_telemetry.knowledge.vocabulary import Verdict, When
 from client_telemetry.review import outcome
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.prediction import (
@@ -26,13 +26,13 @@ class Client:
 
 
 def rule(
-    rule_id: str = "a", when: str = AT_ONCE, api_key: int | None = 0, *, decides: bool = True
+    rule_id: str = "a", when: str = When.AT_ONCE, api_key: int | None = 0, *, decides: bool = True
 ) -> FoundRule:
-    return FoundRule(rule_id, BREAKS, when, api_key, decides, "why", "fix")
+    return FoundRule(rule_id, Verdict.BREAKS, when, api_key, decides, "why", "fix")
 
 
 def predicted(*rules: FoundRule) -> Prediction:
-    verdict = BREAKS if rules else SAFE
+    verdict = Verdict.BREAKS if rules else Verdict.SAFE
     return Prediction(verdict, "observed", None, "", "", {}, rules, ())
 
 
@@ -43,11 +43,11 @@ def failing(*api_keys: int) -> tuple[Outcome, ...]:
 @pytest.mark.parametrize(
     ("case", "when", "comparison", "counted"),
     [
-        ("it broke as foreseen", AT_ONCE, HAPPENED, "happened"),
-        ("it goes on", AT_ONCE, DID_NOT_HAPPEN, "did_not_happen"),
-        ("a latent one goes on: neither right nor wrong", LATENT, DID_NOT_HAPPEN, "not_triggered"),
-        ("its trigger did not come", LATENT, NOT_TRIGGERED, "not_triggered"),
-        ("it was not seen since", AT_ONCE, CANNOT_TELL, "cannot_tell"),
+        ("it broke as foreseen", When.AT_ONCE, HAPPENED, "happened"),
+        ("it goes on", When.AT_ONCE, DID_NOT_HAPPEN, "did_not_happen"),
+        ("a latent one goes on: neither right nor wrong", When.LATENT, DID_NOT_HAPPEN, "not_triggered"),
+        ("its trigger did not come", When.LATENT, NOT_TRIGGERED, "not_triggered"),
+        ("it was not seen since", When.AT_ONCE, CANNOT_TELL, "cannot_tell"),
     ],
 )
 def test_a_client_counts_once(case: str, when: str, comparison: str, counted: str) -> None:

@@ -6,24 +6,24 @@ from typing import Any
 from urllib.parse import quote
 
 from client_telemetry.artefacts.found import Found, Result
-from client_telemetry.knowledge.vocabulary import BREAKS, DEGRADES, INSUFFICIENT_EVIDENCE, SAFE, UNSUPPORTED
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import without_invisible
 
 FORMAT = 1
 _HOME = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_LEVELS = {
-    BREAKS: "error",
-    INSUFFICIENT_EVIDENCE: "note",
-    DEGRADES: "warning",
-    UNSUPPORTED: "warning",
-    SAFE: "none",
+_LEVELS: dict[str, str] = {
+    Verdict.BREAKS: "error",
+    Verdict.INSUFFICIENT_EVIDENCE: "note",
+    Verdict.DEGRADES: "warning",
+    Verdict.UNSUPPORTED: "warning",
+    Verdict.SAFE: "none",
 }
-_MEANINGS = {
-    BREAKS: "The client stops working when the brokers are upgraded.",
-    INSUFFICIENT_EVIDENCE: "What is written does not say whether the client keeps working.",
-    DEGRADES: "The client keeps working, with less than before.",
-    UNSUPPORTED: "The client works, but Kafka no longer supports its version.",
-    SAFE: "The client keeps working.",
+_MEANINGS: dict[str, str] = {
+    Verdict.BREAKS: "The client stops working when the brokers are upgraded.",
+    Verdict.INSUFFICIENT_EVIDENCE: "What is written does not say whether the client keeps working.",
+    Verdict.DEGRADES: "The client keeps working, with less than before.",
+    Verdict.UNSUPPORTED: "The client works, but Kafka no longer supports its version.",
+    Verdict.SAFE: "The client keeps working.",
 }
 
 
@@ -67,7 +67,7 @@ def _client(found: Found) -> dict[str, Any]:
 
 def as_sarif(result: Result, version: str) -> dict[str, Any]:
     """Safe clients are left out: code review shows what needs a person."""
-    shown = [found for found in result.found if found.judged.verdict != SAFE]
+    shown = [found for found in result.found if found.judged.verdict != Verdict.SAFE]
     rules = list(dict.fromkeys(found.judged.verdict for found in shown))
     return {
         "$schema": _HOME,

@@ -5,7 +5,7 @@ from textwrap import wrap
 
 from client_telemetry.artefacts.found import Found, Result
 from client_telemetry.console.counted import counted
-from client_telemetry.knowledge.vocabulary import SAFE
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import without_invisible
 
 _WIDTH = 110
@@ -34,7 +34,7 @@ def summary(result: Result, target: str) -> str:
 def _lines(found: Found) -> Iterator[str]:
     judged = found.judged
     yield f"{judged.verdict:<22}{without_invisible(found.client.text)}  {without_invisible(str(found.place))}"
-    if judged.verdict != SAFE:
+    if judged.verdict != Verdict.SAFE:
         yield from _paragraph(judged.explanation)
         if judged.fix:
             yield from _paragraph(f"fix: {judged.fix}")

@@ -7,7 +7,7 @@ from typing import Final
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.vocabulary import LEFT, QUIET
 from client_telemetry.console.counted import counted
-from client_telemetry.knowledge.vocabulary import INSUFFICIENT_EVIDENCE
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.campaign.document import clusters_left
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
 from client_telemetry.reports.client_strings import shortened
@@ -86,4 +86,6 @@ def _change(row: ApplicationRow) -> str:
     if deciding.state == QUIET:
         return "was affected, and is not seen any more: is it retired?"
     text = shortened(deciding.fix or deciding.why, _CHANGE)
-    return f"not known whether it breaks: {text}" if deciding.verdict == INSUFFICIENT_EVIDENCE else text
+    return (
+        f"not known whether it breaks: {text}" if deciding.verdict == Verdict.INSUFFICIENT_EVIDENCE else text
+    )

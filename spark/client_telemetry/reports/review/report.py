@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from client_telemetry import knowledge
 from client_telemetry.console.counted import counted
+from client_telemetry.knowledge.vocabulary import When
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.decision import Decision, decisions
 from client_telemetry.review.metric_curves import NOTHING, MetricReview
@@ -108,7 +109,7 @@ def immediate(clients: Sequence[ReviewedClient]) -> list[ReviewedClient]:
         client
         for client in clients
         if client.prediction is not None
-        and client.prediction.when != "latent"
+        and client.prediction.when != When.LATENT
         and "breaks" in (client.prediction.verdict, *client.prediction.by_phase.values())
     ]
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from client_telemetry.compatibility.fixes import NOT_IDENTIFIED, PINNED
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import edits
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.upgrade.model import (
     CERTAINTIES,
     FIXES,
@@ -97,7 +98,7 @@ def changes(applications: Iterable[Application]) -> tuple[Change, ...]:
     groups: dict[str, list[tuple[Application, ClientVerdict]]] = {}
     needs: Counter[frozenset[str]] = Counter()
     for application in applications:
-        broken = [client for client in application.clients if client.verdict == "breaks"]
+        broken = [client for client in application.clients if client.verdict == Verdict.BREAKS]
         for client in broken:
             groups.setdefault(of_fix(client.fix).text, []).append((application, client))
         if broken:

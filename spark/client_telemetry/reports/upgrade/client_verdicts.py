@@ -8,6 +8,7 @@ from typing import Any
 
 from client_telemetry.identity.client_families import family
 from client_telemetry.knowledge.kip511 import declared
+from client_telemetry.knowledge.vocabulary import Verdict, When
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.names import anchor
 from client_telemetry.reports.outcomes import OUTCOMES, outcome
@@ -99,7 +100,9 @@ def _client(
     profile: ClientProfile,
 ) -> ClientVerdict:
     findings = sorted(findings, key=lambda finding: finding.finding)
-    latent = (f.trigger for f in findings if f.when == "latent" and f.verdict == row["verdict"] and f.trigger)
+    latent = (
+        f.trigger for f in findings if f.when == When.LATENT and f.verdict == row["verdict"] and f.trigger
+    )
     values = _values(row, _ROW_COLUMNS)
     # Rows that were written before there was a comparison have none.
     values["other_targets"] = tuple(OtherTarget(**other) for other in row["other_targets"] or ())
@@ -118,21 +121,21 @@ def _client(
         priority=1
         if row.get("already_failing")
         else 1 + _OUTCOME_ORDER[_outcome(row["verdict"], row["when"])],
-        change=of_fix(row["fix"]).text if row["verdict"] == "breaks" else None,
+        change=of_fix(row["fix"]).text if row["verdict"] == Verdict.BREAKS else None,
         is_unidentified=unidentified,
         owner_question=owner_question(row, profile) if unidentified else None,
-        safe_so_far=row["verdict"] == "safe" and not row.get("well_observed"),
+        safe_so_far=row["verdict"] == Verdict.SAFE and not row.get("well_observed"),
         outcome=_outcome(row["verdict"], row["when"]),
-        trigger=next(latent, None) if row["when"] == "latent" else None,
+        trigger=next(latent, None) if row["when"] == When.LATENT else None,
         seen_rarely=seen_rarely(row["first_seen_at"], row["last_seen_at"], begin, end),
         findings=tuple(findings),
     )
 
 
 def _is_unidentified(row: UpgradeVerdictRow) -> bool:
-    if declared(row["client_software_name"]) is not None or row["verdict"] == "safe":
+    if declared(row["client_software_name"]) is not None or row["verdict"] == Verdict.SAFE:
         return False
-    if row["verdict"] == "insufficient_evidence" or not row["fix"]:
+    if row["verdict"] == Verdict.INSUFFICIENT_EVIDENCE or not row["fix"]:
         return not (row["identified_as"] or "").startswith("probably ")
     return of_fix(row["fix"]).certainty == "open"
 

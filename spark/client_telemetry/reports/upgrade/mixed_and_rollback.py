@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterable, Sequence
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import measured_targets, releases
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.upgrade.model import Application, Outlook
 
-VERDICTS = ("breaks", "insufficient_evidence", "degrades", "unsupported", "safe")
-_WORDS = {
-    "breaks": ("breaks", "break"),
-    "insufficient_evidence": ("cannot be judged", "cannot be judged"),
-    "degrades": ("degrades", "degrade"),
-    "unsupported": ("works but is unsupported", "work but are unsupported"),
-    "safe": ("works", "work"),
+VERDICTS = tuple(Verdict)
+_WORDS: dict[str, tuple[str, str]] = {
+    Verdict.BREAKS: ("breaks", "break"),
+    Verdict.INSUFFICIENT_EVIDENCE: ("cannot be judged", "cannot be judged"),
+    Verdict.DEGRADES: ("degrades", "degrade"),
+    Verdict.UNSUPPORTED: ("works but is unsupported", "work but are unsupported"),
+    Verdict.SAFE: ("works", "work"),
 }
 
 
@@ -40,7 +41,7 @@ def two_steps(from_release: str, to_release: str) -> str | None:
 def mixed_window(applications: Sequence[Application], from_release: str, to_release: str) -> Outlook:
     counts = _counts(application.mixed_verdict for application in applications)
     sentences = [f"While some brokers run {from_release} and some {to_release}, {_in_words(counts)}."]
-    latent = sum(c.mixed_verdict == "breaks" and c.outcome == "breaks_latent" for c in applications)
+    latent = sum(c.mixed_verdict == Verdict.BREAKS and c.outcome == "breaks_latent" for c in applications)
     if latent:
         sentences += [
             f"Of those that break, {latent:,} {'does' if latent == 1 else 'do'} so only when triggered."
@@ -64,7 +65,7 @@ def rollback(applications: Sequence[Application], from_release: str) -> Outlook:
     counts = _counts(application.rollback_verdict for application in applications)
     sentences = [f"Once the brokers are back on {from_release}, {_in_words(counts)}."]
     again = sum(
-        application.verdict == "breaks" and application.rollback_verdict == "safe"
+        application.verdict == Verdict.BREAKS and application.rollback_verdict == Verdict.SAFE
         for application in applications
     )
     if again:
@@ -100,7 +101,9 @@ def differs_in_the_mixed_window(application: Application) -> bool:
 def differs_on_rollback(application: Application) -> bool:
     """Whether going back leaves or makes trouble. That it ends the upgrade's is what one expects."""
     back = application.rollback_verdict
-    return back in ("breaks", "degrades") or (back not in (None, "safe") and back != application.verdict)
+    return back in (Verdict.BREAKS, Verdict.DEGRADES) or (
+        back not in (None, Verdict.SAFE) and back != application.verdict
+    )
 
 
 def _counts(verdicts: Iterable[str | None]) -> dict[str, int]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from client_telemetry.knowledge import age, kip511
 from client_telemetry.knowledge.apis import in_words
-from client_telemetry.knowledge.vocabulary import APPLICATION_KINDS
+from client_telemetry.knowledge.vocabulary import APPLICATION_KINDS, Verdict
 from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.evidence import RelatedClient
@@ -197,7 +197,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
 def _owner_shown(
     report: UpgradeReport, stake: OwnerStake, theirs: list[Application], compact: bool
 ) -> OwnerShown:
-    breaking = [each for each in theirs if each.verdict == "breaks"]
+    breaking = [each for each in theirs if each.verdict == Verdict.BREAKS]
     letter = (
         mail(report, stake, theirs, subject_only=True)
         if not compact and stake.has_pack and stake.contact and is_address(stake.contact)
@@ -214,7 +214,7 @@ def _first_changes(numbered: list[tuple[int, Change]]) -> list[tuple[int, Change
 
 
 def _changes_shown(application: Application) -> ChangesShown:
-    broken = [client for client in application.clients if client.verdict == "breaks"]
+    broken = [client for client in application.clients if client.verdict == Verdict.BREAKS]
     known = [part for client in broken if (part := changes.of_fix(client.fix)).certainty != "open"]
     certainties = frozenset(changes.of_fix(client.fix).certainty for client in broken)
     card = next((client.anchor for client in application.clients if client.is_unidentified), None)
@@ -257,7 +257,7 @@ def _others(
     without_row = [
         each
         for each in report.applications
-        if id(each) not in drawn and (each.outcome in groups or each.verdict == "breaks")
+        if id(each) not in drawn and (each.outcome in groups or each.verdict == Verdict.BREAKS)
     ]
     rows = [
         [

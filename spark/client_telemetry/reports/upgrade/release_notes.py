@@ -8,7 +8,7 @@ from client_telemetry.compatibility.broker_settings import BrokerSetup
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import apis, served
 from client_telemetry.knowledge.releases import is_rollback
-from client_telemetry.knowledge.vocabulary import NO, YES
+from client_telemetry.knowledge.vocabulary import Answer
 from client_telemetry.reports.upgrade.model import ClusterNote, FalseAlarm, SkippedRelease
 from client_telemetry.tables.rows import BrokerRow
 
@@ -63,12 +63,12 @@ def rollback_notes(from_release: str, to_release: str, setups: Setups) -> tuple[
 def not_applying(from_release: str, to_release: str, setups: Setups) -> tuple[ClusterNote, ...]:
     """The notes that the settings of all brokers rule out."""
     known = (_note(note, setups) for note in cluster_notes.for_upgrade(from_release, to_release))
-    return tuple(note for note in known if note.applies == NO)
+    return tuple(note for note in known if note.applies == Answer.NO)
 
 
 def blockers(known: Iterable[ClusterNote]) -> tuple[ClusterNote, ...]:
     """Those that are known to stop the change."""
-    return tuple(note for note in known if note.weight == "blocks" and note.applies == YES)
+    return tuple(note for note in known if note.weight == "blocks" and note.applies == Answer.YES)
 
 
 def blockers_sentence(known: Sequence[ClusterNote]) -> str:
@@ -99,7 +99,7 @@ def false_alarms(from_release: str, to_release: str) -> tuple[FalseAlarm, ...]:
 
 
 def _applying(known: Iterable[cluster_notes.ClusterNote], setups: Setups) -> tuple[ClusterNote, ...]:
-    applying = [note for note in (_note(note, setups) for note in known) if note.applies != NO]
+    applying = [note for note in (_note(note, setups) for note in known) if note.applies != Answer.NO]
     order = list(WEIGHTS)
     return tuple(sorted(applying, key=lambda note: order.index(note.weight)))
 
@@ -108,7 +108,7 @@ def _note(note: cluster_notes.ClusterNote, setups: Setups) -> ClusterNote:
     applies = note.applies(setups)
     return ClusterNote(
         note.note_id,
-        note.weight_if_set if applies.answer == YES else note.weight,
+        note.weight_if_set if applies.answer == Answer.YES else note.weight,
         note.affected,
         note.what,
         note.how_to_detect,

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import age, kip511
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.outcomes import SAFE_SO_FAR, SAFE_SO_FAR_MEANING, split_safe
@@ -193,7 +194,7 @@ def _owner_ticket(
     name = "applications without an owner" if stake.owner is None else prose(stake.owner)
     to = f"{name}{f' ({prose(stake.contact)})' if stake.contact else ''}"
     asker = prose(report.asked_by) if report.asked_by else ASKER
-    broken = [each for each in applications if each.verdict == "breaks"]
+    broken = [each for each in applications if each.verdict == Verdict.BREAKS]
     change = "rollback" if report.is_rollback else "upgrade"
     when = f"planned for {report.planned_for}" if report.planned_for else "date not set"
     lines = [
@@ -292,7 +293,7 @@ def _are_to(report: UpgradeReport) -> str:
 
 def _subject(report: UpgradeReport, stake: OwnerStake, applications: Sequence[Application]) -> str:
     question = report.question
-    broken = [each for each in applications if each.verdict == "breaks"]
+    broken = [each for each in applications if each.verdict == Verdict.BREAKS]
     when = f" on {report.planned_for}" if report.planned_for else ""
     what = f"Kafka cluster {question.cluster_name}: {question.from_release} to {question.to_release}{when}"
     if not broken:
@@ -315,12 +316,14 @@ def _certainty(application: Application) -> str:
 
 def _certainties(application: Application) -> set[str]:
     """Of the changes of all its clients that break."""
-    return {of_fix(client.fix).certainty for client in application.clients if client.verdict == "breaks"}
+    return {
+        of_fix(client.fix).certainty for client in application.clients if client.verdict == Verdict.BREAKS
+    }
 
 
 def _request(report: UpgradeReport, applications: Sequence[Application], asker: str) -> str:
     """What the owner is asked for, and by when."""
-    broken = [each for each in applications if each.verdict == "breaks"]
+    broken = [each for each in applications if each.verdict == Verdict.BREAKS]
     before = f"before {'the rollback' if report.is_rollback else 'the upgrade'}"
     deadline = f"{before} on {report.planned_for}" if report.planned_for else before
     if not broken:

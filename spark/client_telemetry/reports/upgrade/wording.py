@@ -6,6 +6,7 @@ from datetime import date
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge.vocabulary import When
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, outcome
 from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
@@ -61,7 +62,7 @@ def difference_words(difference: TargetDifference) -> tuple[str, str]:
 def happens(client: Assessed) -> str:
     """The verdict in words, with the trigger of a latent one: `breaks at the next offset reset`."""
     words = verdict_words(client)
-    if client.when != "latent":
+    if client.when != When.LATENT:
         return words
     words = words.removesuffix(" later")
     return f"{words} {at_trigger(client.trigger, 'the') or 'later'}"
