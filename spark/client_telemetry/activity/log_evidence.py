@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from client_telemetry.activity.records import (
     Activity,
@@ -429,7 +429,7 @@ class _RequestLog:
         self._doubled = doubled
         self._connections: dict[tuple[str, str], _Connection] = {}
         self._announced: dict[tuple[str, str], tuple[str, str]] = {}
-        self._offsets: dict[tuple[Any, ...], int] = {}
+        self._offsets: dict[tuple[object, ...], int] = {}
         self.activities: dict[tuple[Client, str, float], Activity] = {}
         self.last: dict[str, float] = {}
         self.cluster_id = ""
@@ -546,7 +546,7 @@ class _RequestLog:
                 self._offsets[key] = offset
 
 
-def _replica_id(request: dict[str, Any]) -> int:
+def _replica_id(request: dict[str, object]) -> int:
     """From Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, otherwise the requesting broker."""
     state = request.get("replicaState")
     replica_id = state.get("replicaId", -1) if isinstance(state, dict) else request.get("replicaId", -1)

@@ -86,7 +86,7 @@ def _of_document(content: Mapping[str, Any]) -> Subject:
     return NOTHING
 
 
-def _labels(entries: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _labels(entries: Iterable[Mapping[str, object]]) -> Iterator[str]:
     """Repositories that labels of an image name, of properties as syft and trivy write them."""
     for entry in entries:
         name = str(entry.get("name"))
@@ -95,7 +95,7 @@ def _labels(entries: Iterable[Mapping[str, Any]]) -> Iterator[str]:
                 yield repository(text_of(entry.get("value")) or "")
 
 
-def _cyclonedx(metadata: Mapping[str, Any]) -> Subject:
+def _cyclonedx(metadata: Mapping[str, object]) -> Subject:
     component = mapping(metadata.get("component"))
     properties = [*objects(component.get("properties")), *objects(metadata.get("properties"))]
     name, version = text_of(component.get("name")), text_of(component.get("version"))

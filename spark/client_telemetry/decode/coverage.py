@@ -450,7 +450,7 @@ def _feature_levels(manifest: Manifest) -> list[tuple[dt.datetime, dict[str, int
     ]
 
 
-def _changes(levels: Sequence[tuple[dt.datetime, dict[str, int]]]) -> dict[str, Any]:
+def _changes(levels: Sequence[tuple[dt.datetime, dict[str, int]]]) -> dict[str, object]:
     changes: list[dict[str, Any]] = []
     for at, own in sorted(levels, key=lambda change: change[0]):
         if not changes or changes[-1]["levels"] != own:
@@ -466,5 +466,5 @@ def _releases(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"releases": list(possible.releases), "releases_known_by": possible.known_by}
 
 
-def _structs(rows: Iterable[Sequence[int]] | None, *names: str) -> list[dict[str, Any]] | None:
+def _structs(rows: Iterable[Sequence[int]] | None, *names: str) -> list[dict[str, object]] | None:
     return None if rows is None else [dict(zip(names, row, strict=True)) for row in rows]

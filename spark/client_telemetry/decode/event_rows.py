@@ -92,7 +92,7 @@ def _api_errors(errors: Sequence[ApiError]) -> list[tuple[int, ...]]:
     return [(*error, requests) for error, requests in sorted(counts.items())]
 
 
-def _added_up(rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+def _added_up(rows: Sequence[tuple[object, ...]]) -> tuple[object, ...]:
     pair, requests, rejected, first, last = rows[0][:2], *zip(*(row[2:] for row in rows), strict=True)
     return (
         *pair,

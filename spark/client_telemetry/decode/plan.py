@@ -92,7 +92,7 @@ def groups_that_may_overlap(objects: Sequence[RawObjectRow]) -> list[list[tuple[
     together, and so do all objects of a broker and dataset if the name of one of them says nothing.
     """
     groups = []
-    by_broker: dict[tuple[Any, ...], list[RawObjectRow]] = {}
+    by_broker: dict[tuple[object, ...], list[RawObjectRow]] = {}
     for row in objects:
         by_broker.setdefault((row["dataset"], row["broker_id"]), []).append(row)
     for rows in by_broker.values():

@@ -1,7 +1,5 @@
 """One push as rows: the slow path, record by record, whose result every faster one must equal."""
 
-from typing import Any
-
 from client_telemetry.formats.otlp.codecs import decompress
 from client_telemetry.formats.otlp.parts import checked
 from client_telemetry.formats.otlp.points import DecodedPayload, HistogramPoint, NumberPoint
@@ -24,7 +22,7 @@ def decode_push(push: ClientPush) -> DecodedPayload:
 
 def push_row(
     key: ObjectKey, offset: int, push: ClientPush, payload: DecodedPayload, is_other_day: bool
-) -> tuple[Any, ...]:
+) -> tuple[object, ...]:
     """A row of client_pushes without cluster_id and dt."""
     latest = max(
         (p.time_ns for kind in (payload.numbers, payload.histograms) for p in kind if p.time_ns),
@@ -73,7 +71,7 @@ def _flags(push: ClientPush, payload: DecodedPayload, is_other_day: bool) -> lis
     return sorted(flags)
 
 
-def number_rows(push: ClientPush, points: list[NumberPoint]) -> list[tuple[Any, ...]]:
+def number_rows(push: ClientPush, points: list[NumberPoint]) -> list[tuple[object, ...]]:
     """Rows of client_metrics without cluster_id and dt."""
     before, instance, received_at = _point_columns(push)
     return [
@@ -97,7 +95,7 @@ def number_rows(push: ClientPush, points: list[NumberPoint]) -> list[tuple[Any, 
     ]
 
 
-def histogram_rows(push: ClientPush, points: list[HistogramPoint]) -> list[tuple[Any, ...]]:
+def histogram_rows(push: ClientPush, points: list[HistogramPoint]) -> list[tuple[object, ...]]:
     """Rows of client_metric_histograms without cluster_id and dt."""
     before, instance, received_at = _point_columns(push)
     return [
@@ -132,12 +130,12 @@ def histogram_rows(push: ClientPush, points: list[HistogramPoint]) -> list[tuple
     ]
 
 
-def _point_columns(push: ClientPush) -> tuple[tuple[Any, ...], bytes | None, int]:
+def _point_columns(push: ClientPush) -> tuple[tuple[object, ...], bytes | None, int]:
     key = (push.broker_id, push.incarnation.hex(), push.sequence)
     return key, push.client_instance_id or None, push.received_at_nanos // 1000
 
 
-def connection_columns(client: ClientConnection) -> tuple[Any, ...]:
+def connection_columns(client: ClientConnection) -> tuple[object, ...]:
     """The columns that tables of pushes and of connection events share."""
     return (
         _optional(client, "client_id"),

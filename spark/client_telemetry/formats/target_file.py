@@ -48,7 +48,7 @@ def text(content: Mapping[str, Any]) -> str:
     return _lines({**content, "sha256": digest(content)}) + "\n"
 
 
-def digest(content: Mapping[str, Any]) -> str:
+def digest(content: Mapping[str, object]) -> str:
     """Of everything but the digest itself, hex."""
     canonical = json.dumps(
         {key: value for key, value in content.items() if key != "sha256"},
@@ -58,7 +58,7 @@ def digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _lines(value: Any, indent: str = "") -> str:
+def _lines(value: object, indent: str = "") -> str:
     """As JSON, a line for each entry that has no entries with entries of their own."""
     if not isinstance(value, Mapping | list) or not any(
         isinstance(each, Mapping | list) for each in _items(value)
@@ -73,7 +73,7 @@ def _lines(value: Any, indent: str = "") -> str:
     return "[\n" + ",\n".join(inner + _lines(each, inner) for each in value) + f"\n{indent}]"
 
 
-def _items(value: Mapping[str, Any] | Sequence[Any]) -> Iterable[Any]:
+def _items(value: Mapping[str, object] | Sequence[object]) -> Iterable[object]:
     return value.values() if isinstance(value, Mapping) else value
 
 

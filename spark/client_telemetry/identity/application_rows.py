@@ -26,7 +26,7 @@ _ADDRESSES = 64
 """How many addresses of a client are compared with those of others."""
 
 
-def application_columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def application_columns(rows: Iterable[Mapping[str, object]]) -> dict[str, list[object]]:
     """`application`, `application_kind`, `product` and `application_notes` of each row, in row order. All rows are of
     one cluster.
     """

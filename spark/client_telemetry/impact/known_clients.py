@@ -136,7 +136,7 @@ def applications_of_programs(clients: Exchange, principals: frozenset[str | None
             rows = clients.filter(pc.is_in(clients["principal"], principals_to_split))
             yield from by_part(rows, parts_by([rows["principal"]], parts))
 
-    def together(pieces: Iterator[Any]) -> Pieces:
+    def together(pieces: Iterator[object]) -> Pieces:
         knowledge.use(own)
         tables = list(pieces)
         if not tables:

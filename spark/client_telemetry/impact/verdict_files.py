@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -389,7 +389,7 @@ def judged_row(
     from_release: str,
     to_release: str,
     source_features: tuple[tuple[str, int], ...] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A row of _JUDGED for the JSON of `alike`, and the parts of the client id that _shared returns."""
     values = json.loads(text)
     own, *others = [
@@ -454,7 +454,7 @@ def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
     return None if values is None else tuple(values)
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding) -> dict[str, object]:
     return {
         "rule_id": finding.rule_id,
         "verdict": finding.verdict,

@@ -34,7 +34,7 @@ def write_verdicts(clients: Exchange, report: Report) -> Written:
     return Written.of_all(clients.worked(work).collected())
 
 
-def compared_targets(written: Written, question: Question) -> list[dict[str, Any]]:
+def compared_targets(written: Written, question: Question) -> list[dict[str, object]]:
     """upgrade_reports.targets: clients per release and how they are counted there, oldest release first."""
     compared = (question.to_release, *targets.nearby(question.from_release, question.to_release))
     return [

@@ -139,7 +139,7 @@ def _power_of_ten(counts: Vector) -> Vector:
     return powers
 
 
-def _tuples(lists: pa.Array) -> list[tuple[tuple[Any, ...], ...] | None]:
+def _tuples(lists: pa.Array) -> list[tuple[tuple[object, ...], ...] | None]:
     """Lists of structs as tuples of tuples."""
     structs = pc.list_flatten(lists)
     fields = (pc.struct_field(structs, place).to_pylist() for place in range(structs.type.num_fields))

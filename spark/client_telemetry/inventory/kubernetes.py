@@ -30,7 +30,7 @@ def read(text: str, file: str) -> Iterator[Workload]:
         raise UnusableWorkloads("no pods in it: write it with `kubectl get pods --all-namespaces -o json`")
 
 
-def _items(text: str) -> Iterator[Mapping[str, Any]]:
+def _items(text: str) -> Iterator[Mapping[str, object]]:
     decoder, place, end = json.JSONDecoder(), len(text) - len(text.lstrip()), len(text.rstrip())
     while place < end:
         try:
@@ -65,7 +65,7 @@ def _pod(pod: Mapping[str, Any], where: str) -> Workload:
     )
 
 
-def _controller(metadata: Mapping[str, Any], pod: str) -> str:
+def _controller(metadata: Mapping[str, object], pod: str) -> str:
     """`Deployment/orders` for a pod of its ReplicaSet, `CronJob/report` for one of its jobs."""
     owners = objects(metadata.get("ownerReferences"))
     owner = next((each for each in owners if each.get("controller")), owners[0] if owners else {})
@@ -78,7 +78,7 @@ def _controller(metadata: Mapping[str, Any], pod: str) -> str:
     return f"{kind}/{name}"
 
 
-def _addresses(status: Mapping[str, Any]) -> tuple[str, ...]:
+def _addresses(status: Mapping[str, object]) -> tuple[str, ...]:
     texts = [
         text_of(status.get("podIP")),
         *(text_of(each.get("ip")) for each in objects(status.get("podIPs"))),
@@ -87,7 +87,7 @@ def _addresses(status: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(address for address in found if address))
 
 
-def _containers(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[Container]:
+def _containers(spec: Mapping[str, object], status: Mapping[str, object]) -> Iterator[Container]:
     """What the status says, and containers that only the specification names: those have not run."""
     for part in ("initContainer", "container", "ephemeralContainer"):
         named = set()
@@ -99,7 +99,7 @@ def _containers(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[
                 yield Container(text_of(entry.get("name")) or "", text_of(entry.get("image")) or "")
 
 
-def _container(status: Mapping[str, Any]) -> Container:
+def _container(status: Mapping[str, object]) -> Container:
     """`imageID`: `docker-pullable://repository@sha256:…`, `repository@sha256:…` or, for images that no registry has,
     `docker://sha256:…` and `sha256:…`. The digest of `image` itself names an index of several platforms, or the same.
     """

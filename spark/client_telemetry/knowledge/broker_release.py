@@ -72,7 +72,7 @@ def read_jar(path: Path) -> Release:
     return Release(version[1].strip(), "{:04}-{:02}-{:02}".format(*built[:3]), tuple(sorted(rows)))
 
 
-def _definition(text: str) -> dict[str, Any]:
+def _definition(text: str) -> dict[str, object]:
     """A message definition: JSON with whole-line comments."""
     return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
 

@@ -47,7 +47,7 @@ def _values(array: pa.Array) -> list[Any]:
     return list(map(distinct.__getitem__, places))
 
 
-def _with_nulls(array: pa.Array, values: list[Any]) -> list[Any]:
+def _with_nulls(array: pa.Array, values: list[object]) -> list[object]:
     if not array.null_count:
         return values
     return [

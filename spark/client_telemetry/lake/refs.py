@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, Self
+from typing import Self
 
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, _manifests
@@ -58,7 +58,7 @@ class SharedSnapshot(Snapshot):
     def as_json(self) -> str:
         return self.model_dump_json()
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+    def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
         copied = super().model_copy(update=update, deep=deep)
         copied.__dict__.pop("as_json", None)  # copied with the fields
         return copied

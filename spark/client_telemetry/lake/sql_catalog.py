@@ -42,7 +42,11 @@ class _SharedMetadata(TableMetadataV2):
     """
 
     def model_dump_json(  # type: ignore[override]  # pyiceberg's own signature
-        self, exclude_none: bool = True, exclude: set[str] | None = None, by_alias: bool = True, **kwargs: Any
+        self,
+        exclude_none: bool = True,
+        exclude: set[str] | None = None,
+        by_alias: bool = True,
+        **kwargs: object,
     ) -> str:
         others = super().model_dump_json(exclude_none, {*(exclude or ()), "snapshots"}, by_alias, **kwargs)
         snapshots = ",".join(
@@ -51,7 +55,7 @@ class _SharedMetadata(TableMetadataV2):
         )
         return f'{others.removesuffix("}")},"snapshots":[{snapshots}]}}'
 
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+    def __deepcopy__(self, memo: dict[int, object] | None = None) -> Self:
         return self.model_copy(
             update={name: copy(value) for name, value in self if isinstance(value, list | dict)}
         )

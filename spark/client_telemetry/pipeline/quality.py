@@ -158,7 +158,7 @@ def _validate_in_memory(
 def _expectations(suite: Suite, facts: Facts) -> list["Expectation"]:
     """The expectations of the suite with the facts in place of their names."""
 
-    def stated(value: Any) -> Any:
+    def stated(value: object) -> object:
         if isinstance(value, str):
             return value.format_map(facts)
         return facts[value["$PARAMETER"]] if isinstance(value, dict) else value

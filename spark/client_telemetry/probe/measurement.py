@@ -192,7 +192,7 @@ def _alike(brokers: Mapping[str, BrokerAnswers]) -> list[list[str]]:
     return [names for _, names in groups]
 
 
-def _answers(broker: BrokerAnswers) -> dict[str, Any]:
+def _answers(broker: BrokerAnswers) -> dict[str, object]:
     """API -> what it advertises, and the versions with each outcome."""
     known: dict[int, str] = {
         request.api_key: request.api_name for request in request_bodies.requests().values()
@@ -204,7 +204,7 @@ def _answers(broker: BrokerAnswers) -> dict[str, Any]:
     }
 
 
-def _of_api(key: int, broker: BrokerAnswers) -> dict[str, Any]:
+def _of_api(key: int, broker: BrokerAnswers) -> dict[str, object]:
     entry: dict[str, Any] = {}
     advertised = broker.advertised.versions.get(key)
     if advertised:

@@ -72,12 +72,12 @@ def _application(
     }
 
 
-def _counts(applications: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+def _counts(applications: Sequence[Mapping[str, object]]) -> dict[str, int]:
     counted = Counter(each["outcome"] for each in applications)
     return {outcome: counted[outcome] for outcome in (WORKS, REFUSED, NOT_REHEARSED)}
 
 
-def _library(outcome: Outcome) -> dict[str, Any]:
+def _library(outcome: Outcome) -> dict[str, object]:
     subject = outcome.subject
     return {
         "library": subject.program,

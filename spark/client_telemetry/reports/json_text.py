@@ -54,7 +54,7 @@ _SCALARS: dict[type, Callable[[Any], str]] = {
 }
 
 
-def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:
+def json_pieces(document: Mapping[str, object]) -> Iterator[str]:
     """`json_text` of a document of at least one member, in pieces: one for each item of its lists. A list may be an iterator.
 
     >>> document = {"client": {"id": 1}, "notes": iter(()), "versions": iter((3, None))}

@@ -37,13 +37,13 @@ def _text_cell(text: str) -> str:
     return guard + shown(text)
 
 
-def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:
+def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[object]]) -> str:
     """RFC 4180, UTF-8, every text quoted. With a byte order mark where it is not plain ASCII: without one Excel reads another
     encoding."""
     return "".join(with_mark([csv_lines([header]), csv_lines(rows)]))
 
 
-def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
+def csv_lines(rows: Iterable[Iterable[object]]) -> str:
     """Part of a table_csv."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")

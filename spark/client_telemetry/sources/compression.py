@@ -21,7 +21,7 @@ _AT_ONCE = 4 * 2**20
 _MEMBER_BYTES = io.DEFAULT_BUFFER_SIZE
 """At once: what is lost before the damage of a member."""
 
-_COMPRESSIONS: dict[bytes, Callable[[], Any]] = {
+_COMPRESSIONS: dict[bytes, Callable[[], object]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
     # --long=31 is the largest window that the zstd tool writes.
     b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor(max_window_size=2**31).decompressobj(),

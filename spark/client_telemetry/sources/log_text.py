@@ -86,7 +86,7 @@ def _is_document(head: bytes) -> bool:
     return bool(first_line[end:].strip()) or not _is_record(value)
 
 
-def _is_record(value: dict[str, Any]) -> bool:
+def _is_record(value: dict[str, object]) -> bool:
     """Whether an object is a line of a log, not something that has such lines in lists."""
     if any(isinstance(value.get(key), str) for key in TEXT_KEYS) or isinstance(value.get("body"), dict):
         return True
@@ -99,7 +99,7 @@ def _has_containers(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict | list)
 
 
-def _records(value: object, context: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _records(value: object, context: dict[str, object]) -> Iterator[dict[str, object]]:
     """The lines of a log within a JSON value, with the labels of what they are in."""
     if isinstance(value, list):
         is_timed = len(value) in (2, 3) and all(isinstance(item, str) for item in value[:2])
@@ -130,7 +130,7 @@ def _records_of_object(value: dict[str, Any], context: dict[str, Any]) -> Iterat
             yield from _records(item, {**context, **scalars, **labels})
 
 
-def _column_names(table: dict[str, Any]) -> list[str]:
+def _column_names(table: dict[str, object]) -> list[str]:
     """Of an answer with columns and rows (Azure Monitor, Splunk); empty if it is none."""
     columns = table.get("columns") or table.get("fields")
     if not isinstance(columns, list) or not isinstance(table.get("rows"), list):
@@ -157,7 +157,7 @@ def open_objects(file: BinaryIO) -> BinaryIO:
     return as_file(_records_of_documents(file, _objects))
 
 
-def _objects(value: object, context: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _objects(value: object, context: dict[str, object]) -> Iterator[dict[str, object]]:
     if isinstance(value, dict):
         yield value
     elif isinstance(value, list):

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from client_telemetry.subscriptions.configuration import INTERVAL_MS, MATCH, METRICS
 
@@ -56,7 +55,7 @@ def read(path: Path) -> list[Resource]:
     return list(resources.values())
 
 
-def resource_of(entry: Any) -> Resource:
+def resource_of(entry: object) -> Resource:
     """Raises ValueError with the reason."""
     if not isinstance(entry, dict):
         raise ValueError('expected an object with "name", "metrics", "interval_ms" and "match"')
@@ -85,7 +84,7 @@ def resource_of(entry: Any) -> Resource:
     return Resource(name, properties)
 
 
-def _selectors(match: Any) -> str:
+def _selectors(match: object) -> str:
     """Empty where nothing restricts the subscription."""
     if isinstance(match, dict):
         if not all(isinstance(value, str) for value in match.values()):
@@ -94,7 +93,7 @@ def _selectors(match: Any) -> str:
     return "" if match is None else _list(match, "match")
 
 
-def _list(value: Any, key: str) -> str:
+def _list(value: object, key: str) -> str:
     if isinstance(value, str):
         return value
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

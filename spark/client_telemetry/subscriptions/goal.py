@@ -93,7 +93,7 @@ class Goal:
     name: str | None = None
 
 
-def goal_of(content: Any) -> Goal:
+def goal_of(content: object) -> Goal:
     """From JSON. Raises UnusableGoal."""
     if not isinstance(content, dict) or "metrics" not in content:
         raise UnusableGoal(

@@ -12,7 +12,7 @@ _SECONDS = 5
 _UNITS = {"k": 2**-10, "m": 1.0, "g": 2.0**10, "t": 2.0**20}
 
 
-def master_state(master: str) -> dict[str, Any] | None:
+def master_state(master: str) -> dict[str, object] | None:
     """What the page of the first master that answers says; None where there is no such page, and nothing is known. Its port is
     SPARK_MASTER_WEBUI_PORT, 8080 by default, as for Spark.
     """

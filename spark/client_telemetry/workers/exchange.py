@@ -82,7 +82,7 @@ class _OnSpark(Exchange):
 
 
 class _Here(Exchange):
-    def __init__(self, tasks: Iterable[list[tuple[int, Any]]]) -> None:
+    def __init__(self, tasks: Iterable[list[tuple[int, object]]]) -> None:
         self._tasks = list(tasks)
 
     def moved(self, tasks: int) -> Self:
@@ -112,5 +112,5 @@ class _Here(Exchange):
     def collected(self) -> list[Any]:
         return [piece for _, piece in self._all()]
 
-    def _all(self) -> Iterator[tuple[int, Any]]:
+    def _all(self) -> Iterator[tuple[int, object]]:
         return (found for task in self._tasks for found in task)

@@ -6,7 +6,7 @@ as processing them.
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -75,7 +75,7 @@ def moved(pieces: DataFrame, tasks: int) -> DataFrame:
 
 def packed(
     look: Callable[[Iterator[object]], Pieces],
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[object]]:
     return lambda batches: batches_of(look(unpacked(batches)))
 
 

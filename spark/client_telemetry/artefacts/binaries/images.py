@@ -112,7 +112,7 @@ def _manifests(open_file: Open) -> list[Manifest]:
     return [*_saved(open_file)] or [*_oci(open_file)]
 
 
-def _json(opened: BinaryIO | None) -> Any:
+def _json(opened: BinaryIO | None) -> object:
     if opened is None:
         return None
     with opened:
@@ -139,7 +139,7 @@ def _saved(open_file: Open) -> Iterator[Manifest]:
 
 
 def _oci(
-    open_file: Open, descriptor: Any = None, digests: tuple[str, ...] = (), names: tuple[str, ...] = ()
+    open_file: Open, descriptor: object = None, digests: tuple[str, ...] = (), names: tuple[str, ...] = ()
 ) -> Iterator[Manifest]:
     """Indexes may name further indexes: one for each platform."""
     content = _json(open_file("index.json" if descriptor is None else _blob(descriptor)))
@@ -160,7 +160,7 @@ def _oci(
             yield from _oci(open_file, further, (*digests, further["digest"]), (*names, *named))
 
 
-def _blob(descriptor: Any) -> str:
+def _blob(descriptor: object) -> str:
     digest = descriptor.get("digest") if isinstance(descriptor, dict) else None
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise Unreadable("a manifest names a blob without a digest")

@@ -6,7 +6,6 @@ Nothing is evaluated: a version that a script computes is not known.
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, text_of
@@ -69,7 +68,7 @@ def read_catalogue(text: str) -> Iterator[Package]:
         yield Package("maven", f"{group}/{artifact}", version, line, why, editable=True, declared_only=True)
 
 
-def _reference(table: Mapping[str, Any]) -> str | None:
+def _reference(table: Mapping[str, object]) -> str | None:
     return text_of(mapping(table.get("version")).get("ref")) or text_of(table.get("version.ref"))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from client_telemetry.artefacts.packages import Unreadable
 
 
-def parse(text: str) -> Any:
+def parse(text: str) -> object:
     """Raises Unreadable with line and column of the mistake."""
     try:
         return json.loads(text)
@@ -17,7 +17,7 @@ def parse(text: str) -> Any:
         raise Unreadable("not JSON: nested too deeply, or a number with too many digits") from None
 
 
-def parse_object(text: str) -> dict[str, Any]:
+def parse_object(text: str) -> dict[str, object]:
     content = parse(text)
     if not isinstance(content, dict):
         raise Unreadable("the file is not a JSON object")
@@ -29,7 +29,7 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def objects(value: object) -> list[dict[str, Any]]:
+def objects(value: object) -> list[dict[str, object]]:
     """The objects of a list; empty if it is something else."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 

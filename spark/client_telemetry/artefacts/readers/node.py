@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
@@ -32,7 +31,7 @@ def read_package_lock(text: str) -> Iterator[Package]:
         yield from _dependencies(mapping(content.get("dependencies")), lines, 0)
 
 
-def _dependencies(dependencies: Mapping[str, Any], lines: Lines, depth: int) -> Iterator[Package]:
+def _dependencies(dependencies: Mapping[str, object], lines: Lines, depth: int) -> Iterator[Package]:
     for name, entry in dependencies.items():
         entry = mapping(entry)
         version = text_of(entry.get("version"))

@@ -3,7 +3,6 @@
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from client_telemetry.artefacts.packages import Package, Unreadable
 from client_telemetry.artefacts.readers import package_urls
@@ -72,13 +71,13 @@ def unwrapped(content: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str,
 _Found = tuple[str, str | None, str | None]
 
 
-def _cyclonedx(content: Mapping[str, Any]) -> Iterator[_Found]:
+def _cyclonedx(content: Mapping[str, object]) -> Iterator[_Found]:
     yield from _components(objects(content.get("components")), 0)
     described = mapping(mapping(content.get("metadata")).get("component"))
     yield from _components([dict(described)] if described else [], 0)
 
 
-def _components(components: Iterable[Mapping[str, Any]], depth: int) -> Iterator[_Found]:
+def _components(components: Iterable[Mapping[str, object]], depth: int) -> Iterator[_Found]:
     if depth > _DEEPEST:
         raise Unreadable(f"components are nested more than {_DEEPEST} deep")
     for component in components:
@@ -87,7 +86,7 @@ def _components(components: Iterable[Mapping[str, Any]], depth: int) -> Iterator
         yield from _components(objects(component.get("components")), depth + 1)
 
 
-def _location(component: Mapping[str, Any]) -> str | None:
+def _location(component: Mapping[str, object]) -> str | None:
     """The path of the component in an image, as syft (properties) and others (evidence) write it."""
     for entry in objects(component.get("properties")):
         name = str(entry.get("name", ""))
@@ -97,7 +96,7 @@ def _location(component: Mapping[str, Any]) -> str | None:
     return next((text_of(place.get("location")) for place in objects(evidence.get("occurrences"))), None)
 
 
-def _spdx_2(content: Mapping[str, Any]) -> Iterator[_Found]:
+def _spdx_2(content: Mapping[str, object]) -> Iterator[_Found]:
     for package in objects(content.get("packages")):
         for reference in objects(package.get("externalRefs")):
             if reference.get("referenceType") == "purl" and (
@@ -107,7 +106,7 @@ def _spdx_2(content: Mapping[str, Any]) -> Iterator[_Found]:
                 yield purl, None if version == "NOASSERTION" else version, None
 
 
-def _spdx_3(content: Mapping[str, Any]) -> Iterator[_Found]:
+def _spdx_3(content: Mapping[str, object]) -> Iterator[_Found]:
     for element in objects(content.get("@graph")):
         version = text_of(element.get("software_packageVersion"))
         if purl := text_of(element.get("software_packageUrl")):
@@ -120,7 +119,7 @@ def _spdx_3(content: Mapping[str, Any]) -> Iterator[_Found]:
                 yield purl, version, None
 
 
-def _syft(content: Mapping[str, Any]) -> Iterator[_Found]:
+def _syft(content: Mapping[str, object]) -> Iterator[_Found]:
     for artifact in objects(content.get("artifacts")):
         if purl := text_of(artifact.get("purl")):
             place = next((text_of(entry.get("path")) for entry in objects(artifact.get("locations"))), None)

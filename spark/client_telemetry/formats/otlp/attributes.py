@@ -4,7 +4,6 @@ import base64
 import json
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
@@ -33,7 +32,7 @@ def as_text(value: AnyValue) -> str:
     return plain if isinstance(plain, str) else json.dumps(plain)
 
 
-def _as_json(value: AnyValue) -> str | bool | int | float | list[Any] | dict[str, Any] | None:
+def _as_json(value: AnyValue) -> str | bool | int | float | list[object] | dict[str, object] | None:
     kind = value.WhichOneof("value")
     if kind == "array_value":
         return [_as_json(element) for element in value.array_value.values]

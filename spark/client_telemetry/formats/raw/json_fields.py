@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import NoReturn, TypeVar
 
 from client_telemetry.formats.raw.errors import BadManifest
 
@@ -18,21 +18,23 @@ _LARGEST_COUNT = 2**40
 """More than a broker does in an hour; a manifest of 16 MiB full of such counts still sums to less than 64 bits."""
 _MESSAGE_CHARACTERS = 500
 
-Reader = Callable[[Any, str], Any]
+T = TypeVar("T")
+Reader = Callable[[object, str], T]
 
 
-def parse_json(data: bytes) -> Any:
+def parse_json(data: bytes) -> object:
     """A JSON document (RFC 8259). Raises `BadManifest` for what other readers would read differently or tables cannot
     store: a key that occurs twice in an object, half a surrogate pair in a key, NaN and infinities.
     """
     try:
-        return json.loads(data, object_pairs_hook=_json_object, parse_constant=_refuse_constant)
+        document: object = json.loads(data, object_pairs_hook=_json_object, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadManifest(f"not JSON: {error}") from None
+    return document
 
 
-def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _json_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    values: dict[str, object] = {}
     for name, value in pairs:
         if _has_surrogate(name):
             raise BadManifest(f"key {_shortened(name)} is not text")
@@ -42,7 +44,7 @@ def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> NoReturn:
     raise BadManifest(f"not JSON: {name} is not a JSON number")
 
 
@@ -50,7 +52,7 @@ def _has_surrogate(value: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in value)
 
 
-def _shortened(value: Any) -> str:
+def _shortened(value: object) -> str:
     """The value as JSON, cut to 100 characters; ASCII, so that it can be stored and shown."""
     try:
         return json.dumps(value)[:100]
@@ -61,18 +63,18 @@ def _shortened(value: Any) -> str:
 class Fields:
     """A JSON object whose keys are read by name."""
 
-    def __init__(self, value: Any, path: str) -> None:
+    def __init__(self, value: object, path: str) -> None:
         self._values = json_object(value, path)
         self._path = path
 
-    def required(self, name: str, read: Reader) -> Any:
+    def required(self, name: str, read: Reader[T]) -> T:
         if self._values.get(name) is None:
             raise BadManifest(
                 f"{self._child(name)}: required, but {'null' if name in self._values else 'absent'}"
             )
         return read(self._values[name], self._child(name))
 
-    def optional(self, name: str, read: Reader) -> Any:
+    def optional(self, name: str, read: Reader[T]) -> T | None:
         value = self._values.get(name)
         return None if value is None else read(value, self._child(name))
 
@@ -80,59 +82,62 @@ class Fields:
         return f"{self._path}.{name}" if self._path else name
 
 
-def wrong(path: str, value: Any, expected: str) -> BadManifest:
+def wrong(path: str, value: object, expected: str) -> BadManifest:
     """The error to raise if the value at `path` is not what was expected."""
     place = path if len(path) <= _MESSAGE_CHARACTERS else f"{path[:_MESSAGE_CHARACTERS]}…"
     return BadManifest(f"{place or 'the manifest'}: {_shortened(value)} is not {expected}")
 
 
-def json_object(value: Any, path: str) -> Mapping[str, Any]:
+def json_object(value: object, path: str) -> Mapping[str, object]:
     if not isinstance(value, dict):
         raise wrong(path, value, "an object")
     return value
 
 
-def text(value: Any, path: str) -> str:
+def text(value: object, path: str) -> str:
     """Text that can be encoded as UTF-8: JSON may escape half a surrogate pair, which tables cannot store."""
     if not isinstance(value, str) or _has_surrogate(value):
         raise wrong(path, value, "text")
     return value
 
 
-def boolean(value: Any, path: str) -> bool:
+def boolean(value: object, path: str) -> bool:
     if not isinstance(value, bool):
         raise wrong(path, value, "true or false")
     return value
 
 
-def integer(value: Any, path: str) -> int:
+def integer(value: object, path: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _LARGEST:
         raise wrong(path, value, "a whole number of 64 bits")
     return value
 
 
-def small_integer(value: Any, path: str) -> int:
+def small_integer(value: object, path: str) -> int:
     """Kafka's int32: node ids, versions, intervals."""
-    if not -(2**31) <= integer(value, path) < 2**31:
+    whole = integer(value, path)
+    if not -(2**31) <= whole < 2**31:
         raise wrong(path, value, "a whole number of 32 bits")
-    return value
+    return whole
 
 
-def count(value: Any, path: str) -> int:
+def count(value: object, path: str) -> int:
     """How many there were in an hour."""
-    if not 0 <= integer(value, path) <= _LARGEST_COUNT:
+    whole = integer(value, path)
+    if not 0 <= whole <= _LARGEST_COUNT:
         raise wrong(path, value, f"a count of up to {_LARGEST_COUNT:,}")
-    return value
+    return whole
 
 
-def sequence(value: Any, path: str) -> int:
+def sequence(value: object, path: str) -> int:
     """A record's place in its incarnation."""
-    if integer(value, path) < 0:
+    whole = integer(value, path)
+    if whole < 0:
         raise wrong(path, value, "a sequence number")
-    return value
+    return whole
 
 
-def number(value: Any, path: str) -> float:
+def number(value: object, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise wrong(path, value, "a number")
     try:
@@ -143,7 +148,7 @@ def number(value: Any, path: str) -> float:
     raise wrong(path, value, "a number of 64 bits")
 
 
-def time(value: Any, path: str) -> datetime:
+def time(value: object, path: str) -> datetime:
     """An aware time, in UTC."""
     try:
         moment = datetime.fromisoformat(text(value, path))
@@ -156,17 +161,18 @@ def time(value: Any, path: str) -> datetime:
         raise wrong(path, value, "an ISO 8601 time") from None
 
 
-def hex_digits(length: int) -> Reader:
-    def read(value: Any, path: str) -> str:
-        if not re.fullmatch(f"[0-9a-f]{{{length}}}", text(value, path)):
+def hex_digits(length: int) -> Reader[str]:
+    def read(value: object, path: str) -> str:
+        digits = text(value, path)
+        if not re.fullmatch(f"[0-9a-f]{{{length}}}", digits):
             raise wrong(path, value, f"text of {length} lower-case hex digits")
-        return value
+        return digits
 
     return read
 
 
-def many(read_one: Reader) -> Reader:
-    def read(value: Any, path: str) -> tuple[Any, ...]:
+def many(read_one: Reader[T]) -> Reader[tuple[T, ...]]:
+    def read(value: object, path: str) -> tuple[T, ...]:
         if not isinstance(value, list):
             raise wrong(path, value, "a list")
         return tuple(read_one(item, f"{path}[{i}]") for i, item in enumerate(value))
@@ -174,8 +180,8 @@ def many(read_one: Reader) -> Reader:
     return read
 
 
-def mapping(read_one: Reader) -> Reader:
-    def read(value: Any, path: str) -> dict[str, Any]:
+def mapping(read_one: Reader[T]) -> Reader[dict[str, T]]:
+    def read(value: object, path: str) -> dict[str, T]:
         return {name: read_one(item, f"{path}.{name}") for name, item in json_object(value, path).items()}
 
     return read

@@ -105,7 +105,7 @@ def _say_that_nothing_is_kept(beside: Path, of_user: Path | None) -> None:
 class MachineCode(NullCache):
     """numba's cache of one function."""
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., object]):
         self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
         self._beside = Path(function.__code__.co_filename).parent / "__pycache__"
         self._of_user = cache_folder()

@@ -5,7 +5,6 @@ Reading it from storage and comparing it with the stored objects is done elsewhe
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from client_telemetry.formats.raw.errors import BadManifest
 from client_telemetry.formats.raw.json_fields import (
@@ -214,21 +213,21 @@ def _check_place(manifest: Manifest, key: ObjectKey) -> None:
             raise BadManifest(f"{name}: {stated}, but it lies under {expected}")
 
 
-def _hour(value: Any, path: str) -> datetime:
+def _hour(value: object, path: str) -> datetime:
     try:
         return datetime.strptime(text(value, path), "%Y-%m-%dT%H").replace(tzinfo=UTC)
     except ValueError:
         raise wrong(path, value, "an hour like 2026-11-20T13") from None
 
 
-def _numbers(value: Any, path: str) -> dict[str, float]:
+def _numbers(value: object, path: str) -> dict[str, float]:
     """Name -> number; null means unknown, and such a name is left out."""
     numbers = {name: item for name, item in json_object(value, path).items() if item is not None}
     return mapping(number)(numbers, path)
 
 
-def _triple(*readers: Reader) -> Reader:
-    def read(value: Any, path: str) -> tuple[int, ...]:
+def _triple(*readers: Reader[int]) -> Reader[tuple[int, ...]]:
+    def read(value: object, path: str) -> tuple[int, ...]:
         if not isinstance(value, list) or len(value) != len(readers):
             raise wrong(path, value, "a list of three numbers")
         return tuple(
@@ -239,14 +238,14 @@ def _triple(*readers: Reader) -> Reader:
     return read
 
 
-def _window(value: Any, path: str) -> tuple[str, ...]:
+def _window(value: object, path: str) -> tuple[str, ...]:
     window = many(text)(value, path)
     if len(window) != 2:
         raise wrong(path, value, "a pair of times of day")
     return window
 
 
-def _file(value: Any, path: str) -> ManifestFile:
+def _file(value: object, path: str) -> ManifestFile:
     fields = Fields(value, path)
     return ManifestFile(
         key=fields.required("key", text),
@@ -261,7 +260,7 @@ def _file(value: Any, path: str) -> ManifestFile:
     )
 
 
-def _listener(value: Any, path: str) -> Listener:
+def _listener(value: object, path: str) -> Listener:
     fields = Fields(value, path)
     return Listener(
         name=fields.required("name", text),
@@ -270,14 +269,14 @@ def _listener(value: Any, path: str) -> Listener:
     )
 
 
-def _registry(value: Any, path: str) -> Registry:
+def _registry(value: object, path: str) -> Registry:
     fields = Fields(value, path)
     return Registry(
         mode=fields.required("mode", text), windows=fields.optional("windows", many(_window)) or ()
     )
 
 
-def _software_connections(value: Any, path: str) -> SoftwareConnections:
+def _software_connections(value: object, path: str) -> SoftwareConnections:
     fields = Fields(value, path)
     return SoftwareConnections(
         listener=fields.required("listener", text),
@@ -287,7 +286,7 @@ def _software_connections(value: Any, path: str) -> SoftwareConnections:
     )
 
 
-def _subscription(value: Any, path: str) -> Subscription:
+def _subscription(value: object, path: str) -> Subscription:
     fields = Fields(value, path)
     return Subscription(
         name=fields.required("name", text),
@@ -297,14 +296,14 @@ def _subscription(value: Any, path: str) -> Subscription:
     )
 
 
-def _feature_levels(value: Any, path: str) -> FeatureLevels:
+def _feature_levels(value: object, path: str) -> FeatureLevels:
     fields = Fields(value, path)
     return FeatureLevels(
         since=fields.required("since", time), levels=fields.required("levels", mapping(small_integer))
     )
 
 
-def _scram_user(value: Any, path: str) -> ScramUser:
+def _scram_user(value: object, path: str) -> ScramUser:
     fields = Fields(value, path)
     return ScramUser(
         principal=fields.optional("principal", text),
@@ -312,12 +311,12 @@ def _scram_user(value: Any, path: str) -> ScramUser:
     )
 
 
-def _plugin(value: Any, path: str) -> Plugin:
+def _plugin(value: object, path: str) -> Plugin:
     fields = Fields(value, path)
     return Plugin(name=fields.required("name", text), version=fields.required("version", text))
 
 
-def _reconciliation(value: Any, path: str) -> Reconciliation:
+def _reconciliation(value: object, path: str) -> Reconciliation:
     fields = Fields(value, path)
     return Reconciliation(
         connections_by_gauge=fields.optional("connections_by_gauge", count),

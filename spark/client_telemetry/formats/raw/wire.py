@@ -10,8 +10,6 @@ there. `0` as the next position means "give up".
 Where compiled code is kept: machine_code.py.
 """
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from llvmlite import ir
@@ -29,7 +27,7 @@ _FOLD = np.uint64(32)
 _HIGH_BITS = np.uint64(0x8080808080808080)
 
 
-def compiled(signature: Any):
+def compiled(signature: object):
     """Compile a function for these types when its module is imported, or load what was compiled before."""
 
     def compile_(function):

@@ -27,7 +27,7 @@ _MEANINGS: dict[str, str] = {
 }
 
 
-def as_json(result: Result, source: str, target: str, decision: str) -> dict[str, Any]:
+def as_json(result: Result, source: str, target: str, decision: str) -> dict[str, object]:
     """The names of packages and files as they are written: whoever shows them has to escape them."""
     return {
         "format": FORMAT,
@@ -65,7 +65,7 @@ def _client(found: Found) -> dict[str, Any]:
     }
 
 
-def as_sarif(result: Result, version: str) -> dict[str, Any]:
+def as_sarif(result: Result, version: str) -> dict[str, object]:
     """Safe clients are left out: code review shows what needs a person."""
     shown = [found for found in result.found if found.judged.verdict != Verdict.SAFE]
     rules = list(dict.fromkeys(found.judged.verdict for found in shown))
@@ -93,7 +93,7 @@ def as_sarif(result: Result, version: str) -> dict[str, Any]:
     }
 
 
-def _notifications(result: Result) -> Iterator[dict[str, Any]]:
+def _notifications(result: Result) -> Iterator[dict[str, object]]:
     for unread in result.unread:
         yield {
             "level": "warning",
@@ -102,7 +102,7 @@ def _notifications(result: Result) -> Iterator[dict[str, Any]]:
         }
 
 
-def _result(found: Found, rule: int) -> dict[str, Any]:
+def _result(found: Found, rule: int) -> dict[str, object]:
     judged = found.judged
     fix = f" Fix: {judged.fix}." if judged.fix else ""
     owner = f" Owner: {found.owner}." if found.owner else ""

@@ -54,7 +54,7 @@ def _order(client: FleetClient) -> tuple[Any, ...]:
     return name is None, name or "", version, client.client_id or "", client.principal or ""
 
 
-def _age(name: str | None, version: str | None) -> tuple[Any, ...]:
+def _age(name: str | None, version: str | None) -> tuple[object, ...]:
     """Sort key of a software's versions: by the library's version that they stand for, those that stand for none that
     is known last."""
     identity = identify_name(name or "", version or "")
@@ -156,7 +156,7 @@ def software_of_the_day(
     return tuple(sorted(result, key=_most_used))
 
 
-def _most_used(software: FleetSoftware) -> tuple[Any, ...]:
+def _most_used(software: FleetSoftware) -> tuple[object, ...]:
     return software.name is None, -software.applications, -software.clients, software.name or ""
 
 
@@ -189,7 +189,7 @@ def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
     return tuple(sorted(found, key=_how_well_known))
 
 
-def _how_well_known(group: Unnamed) -> tuple[Any, ...]:
+def _how_well_known(group: Unnamed) -> tuple[object, ...]:
     is_narrowed_down = group.looks_like is not None
     return (
         not is_narrowed_down,

@@ -9,7 +9,7 @@ from client_telemetry.inventory.joined import ArtefactRow, ClientRow, Joined, se
 FORMAT = 1
 
 
-def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = None) -> dict[str, Any]:
+def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = None) -> dict[str, object]:
     """`decision`: of a command with verdicts that stop an upgrade; None where nothing is decided."""
     return {
         "format": FORMAT,

@@ -107,11 +107,11 @@ def _csv(columns: tuple[str, ...], lines: Sequence[Lines]) -> Iterable[str]:
 _SEPARATOR = ",\n  "
 
 
-def _objects(rows: Iterable[Mapping[str, Any]]) -> str:
+def _objects(rows: Iterable[Mapping[str, object]]) -> str:
     return _SEPARATOR.join(_encoded(each) for each in rows)
 
 
-def _json(document: Mapping[str, Any], lines: Mapping[str, Sequence[Lines]]) -> Iterator[str]:
+def _json(document: Mapping[str, object], lines: Mapping[str, Sequence[Lines]]) -> Iterator[str]:
     """In pieces: hundreds of MB for 100,000 clients. Lists of objects have a line for each: Python indents slowly, and there
     is an object for each client and phase. `lines`: those that belong in an empty place of the document."""
     start = "{"
@@ -190,7 +190,7 @@ def document(report: ReviewReport) -> dict[str, Any]:
     }
 
 
-def _rule(rule: RuleRecord) -> dict[str, Any]:
+def _rule(rule: RuleRecord) -> dict[str, object]:
     return {
         "rule_id": rule.rule_id,
         **{name: getattr(rule, name) for name in COUNTS},
@@ -199,12 +199,12 @@ def _rule(rule: RuleRecord) -> dict[str, Any]:
     }
 
 
-def outcome_rows(client: ReviewedClient) -> list[dict[str, Any]]:
+def outcome_rows(client: ReviewedClient) -> list[dict[str, object]]:
     """One for each phase after `before`."""
     return [_row(client, each) for each in client.outcomes]
 
 
-def _row(client: ReviewedClient, happened: Outcome) -> dict[str, Any]:
+def _row(client: ReviewedClient, happened: Outcome) -> dict[str, object]:
     foreseen = client.prediction
     verdict = None if foreseen is None else foreseen.by_phase.get(happened.phase, foreseen.verdict)
     return {

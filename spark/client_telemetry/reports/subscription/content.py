@@ -125,7 +125,7 @@ def _subscription(each: Subscription) -> dict[str, Any]:
     }
 
 
-def _harms(result: CheckResult) -> list[dict[str, Any]]:
+def _harms(result: CheckResult) -> list[dict[str, object]]:
     counts: Counter[str] = Counter(harm for each in result.instances for harm in each.harms)
     return [
         {
@@ -141,7 +141,7 @@ def _harms(result: CheckResult) -> list[dict[str, Any]]:
     ]
 
 
-def _silent(result: CheckResult) -> list[dict[str, Any]]:
+def _silent(result: CheckResult) -> list[dict[str, object]]:
     counts: Counter[str] = Counter(each.silent for each in result.instances if each.silent)
     return [
         {

@@ -48,7 +48,7 @@ def files(found: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _summary(found: Mapping[str, Any]) -> dict[str, Any]:
+def _summary(found: Mapping[str, object]) -> dict[str, object]:
     return {name: found[name] for name in _SUMMARY}
 
 

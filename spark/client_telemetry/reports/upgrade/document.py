@@ -49,7 +49,7 @@ def _application(application: Application, places: Mapping[int, int]) -> dict[st
     return {**values, "clients": [places[id(client)] for client in application.clients]}
 
 
-def _with_places(of: Change | ClusterQuestion | Section, places: Mapping[int, int]) -> dict[str, Any]:
+def _with_places(of: Change | ClusterQuestion | Section, places: Mapping[int, int]) -> dict[str, object]:
     """A change, question or section with the places of its applications in `applications`."""
     values = {f.name: getattr(of, f.name) for f in fields(of) if f.name != "applications"}
     return {**values, "applications": [places[id(each)] for each in of.applications]}

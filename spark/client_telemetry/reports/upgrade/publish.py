@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from client_telemetry.formats import rehearsal_file
 from client_telemetry.formats.rehearsal_file import NotARehearsal
@@ -87,7 +86,7 @@ def _folder(question: Question, root: Path) -> Path:
     return root / "upgrade_impact" / folder_name(question.cluster_name) / folder_name(question.report_id)
 
 
-def _is_older(pointer: dict[str, Any], latest: Path) -> bool:
+def _is_older(pointer: dict[str, object], latest: Path) -> bool:
     """Whether the latest report is a later one: an older that is published again, to link to its review, does not take its place."""
     return latest.is_file() and json.loads(latest.read_text())["created_at"] > pointer["created_at"]
 
@@ -154,7 +153,7 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
     return result
 
 
-def _summary(report: UpgradeReport) -> dict[str, Any]:
+def _summary(report: UpgradeReport) -> dict[str, object]:
     """What a list of reports shows."""
     question = report.question
     return {

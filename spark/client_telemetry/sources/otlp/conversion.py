@@ -14,7 +14,6 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData, ResourceMetrics
 
@@ -42,7 +41,7 @@ class Converted:
     pushes: int = 0
     other_signals: int = 0
     other_clusters: int = 0
-    unreadable: Counter[Any] = field(default_factory=Counter)
+    unreadable: Counter[object] = field(default_factory=Counter)
     cut: list[str] = field(default_factory=list)
 
 

@@ -19,7 +19,7 @@ def answer(response: Mapping[str, Any]) -> tuple[bool, list[int]]:
     return 0 in codes, sorted({code for code in codes if code})
 
 
-def failure(response: Mapping[str, Any]) -> int | None:
+def failure(response: Mapping[str, object]) -> int | None:
     """The error code of an answer in which nothing succeeded, the smallest positive one of several; None of all others.
 
     >>> failure({"errorCode": 51}), failure({"topics": [{"errorCode": -1}, {"errorCode": 29}]}), failure({"errorCode": 0})
@@ -29,7 +29,7 @@ def failure(response: Mapping[str, Any]) -> int | None:
     return None if succeeded else min(codes, key=lambda code: (code < 0, code))
 
 
-def _codes(values: Iterable[Any]) -> Iterable[int]:
+def _codes(values: Iterable[object]) -> Iterable[int]:
     for value in values:
         if isinstance(value, dict):
             code = value.get("errorCode")

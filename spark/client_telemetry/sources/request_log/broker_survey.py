@@ -310,7 +310,7 @@ class _FileLook:
     endpoints: list[Endpoint] = field(default_factory=list)
     cluster_ids: Counter[str] = field(default_factory=Counter)
     addresses: dict[tuple[str, Any], Counter[int]] = field(default_factory=dict)
-    leaders: dict[tuple[Any, Any], int] = field(default_factory=dict)
+    leaders: dict[tuple[object, object], int] = field(default_factory=dict)
 
 
 @dataclass
@@ -681,8 +681,8 @@ class _EndpointOwners:
             if endpoint not in self.doubled
         }
         self._segments = {stream: segments for look in looks for stream, segments in look.segments.items()}
-        self._addresses: dict[tuple[str, Any], Counter[int]] = {}
-        self._leaders: dict[tuple[Any, Any], int] = {}
+        self._addresses: dict[tuple[str, object], Counter[int]] = {}
+        self._leaders: dict[tuple[object, object], int] = {}
         for look in in_order:
             for at, nodes in look.addresses.items():
                 self._addresses.setdefault(at, Counter()).update(nodes)

@@ -329,7 +329,7 @@ def _instance_id(text: str) -> bytes | None:
     return decoded if len(decoded) == 16 and any(decoded) else None
 
 
-def _replica_id(request: dict[str, Any]) -> int:
+def _replica_id(request: dict[str, object]) -> int:
     """From Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, otherwise the requesting broker."""
     state = request.get("replicaState")
     replica_id = state.get("replicaId", -1) if isinstance(state, dict) else request.get("replicaId", -1)

@@ -311,7 +311,7 @@ def _time_rank(key: str) -> int:
     return _TIME_KEYS.index(name) if name in _TIME_KEYS else len(_TIME_KEYS)
 
 
-def _text_of(flat: Mapping[str, Any]) -> str | None:
+def _text_of(flat: Mapping[str, object]) -> str | None:
     """The value that is a line of the log: the longest with an entry (others may be its beginning, as a preview),
     otherwise the one whose key says so.
     """
@@ -326,7 +326,7 @@ def _text_of(flat: Mapping[str, Any]) -> str | None:
     return next((nested[name] for name in TEXT_KEYS if name in nested), None)
 
 
-def _exception_of(flat: Mapping[str, Any]) -> str:
+def _exception_of(flat: Mapping[str, object]) -> str:
     """What was thrown, as log4j prints it below the message; empty if nothing was."""
     texts = {key: value for key, value in flat.items() if isinstance(value, str)}
     stack = next((text for key, text in texts.items() if _is_named(key, _STACK_KEYS)), None)

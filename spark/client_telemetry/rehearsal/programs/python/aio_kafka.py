@@ -8,7 +8,7 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from steps import env, report
 
-SETTINGS: dict[str, Any] = {"bootstrap_servers": env("BOOTSTRAP")}
+SETTINGS: dict[str, object] = {"bootstrap_servers": env("BOOTSTRAP")}
 if env("CONFIGURATION"):
     SETTINGS["api_version"] = env("CONFIGURATION").removeprefix("api_version=")
 if env("MECHANISM"):

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from steps import env, report
 
 TOPIC, GROUP = env("TOPIC"), env("GROUP")
-SETTINGS: dict[str, Any] = {"bootstrap.servers": env("BOOTSTRAP"), "socket.timeout.ms": 8000}
+SETTINGS: dict[str, object] = {"bootstrap.servers": env("BOOTSTRAP"), "socket.timeout.ms": 8000}
 if env("MECHANISM"):
     SETTINGS |= {
         "security.protocol": "SASL_PLAINTEXT",
@@ -24,7 +24,7 @@ def connect() -> None:
 
 
 def send(producer: Producer) -> None:
-    failed: list[Any] = []
+    failed: list[object] = []
     producer.produce(TOPIC, b"record", partition=0, on_delivery=lambda error, _: failed.append(error))
     producer.flush(15)
     if not failed or failed[0] is not None:

@@ -1,12 +1,11 @@
 """The steps of a rehearsal with kafka-python."""
 
 import os
-from typing import Any
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from steps import env, report, settings_of
 
-SETTINGS: dict[str, Any] = {"bootstrap_servers": env("BOOTSTRAP"), **settings_of("api_version")}
+SETTINGS: dict[str, object] = {"bootstrap_servers": env("BOOTSTRAP"), **settings_of("api_version")}
 if env("MECHANISM"):
     SETTINGS |= {
         "security_protocol": "SASL_PLAINTEXT",

@@ -3,14 +3,13 @@
 import json
 import os
 from collections.abc import Callable
-from typing import Any
 
 
 def env(name: str) -> str:
     return os.environ.get(name, "")
 
 
-def settings_of(*names: str) -> dict[str, Any]:
+def settings_of(*names: str) -> dict[str, object]:
     """CONFIGURATION as keyword arguments: `api_version=0.11` becomes (0, 11)."""
     given = dict(each.split("=", 1) for each in env("CONFIGURATION").split())
     assert set(given) <= set(names), f"unknown settings in {given}"
