@@ -116,7 +116,7 @@ def _print(replayed: Sequence[Replayed], answers_like: Sequence[str], with_answe
     return CANNOT_TELL if any(each.is_open for each in replayed) else GO
 
 
-def _row(each: Replayed) -> tuple[Any, ...]:
+def _row(each: Replayed) -> tuple[object, ...]:
     expected = {None: "", True: "answered", False: "refused"}[each.expected]
     sent = each.sent
     key, version = sent.pair

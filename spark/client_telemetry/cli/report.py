@@ -295,7 +295,7 @@ def _run_stages(
 ) -> Path:
     lake, results = f"--lake={args.out / 'lake'}", args.out / "results"
 
-    def run(stage: str, *arguments: str) -> dict[str, Any]:
+    def run(stage: str, *arguments: str) -> dict[str, object]:
         result = results / f"{stage}.json"
         options = [f"--cluster={cluster_id}", f"--run-id={REPORT_ID}", lake, f"--result={result}", *arguments]
         _say(f"  {stage} …")

@@ -56,7 +56,7 @@ def _decoded(parse: Callable[[bytes, ObjectKey], Message], data: bytes, key: Obj
         return None
 
 
-def readable(message: Message) -> dict[str, Any]:
+def readable(message: Message) -> dict[str, object]:
     """Fields by name, those that are set and `sequence`: times as text, bytes as hex, with the API's name in an ApiUse."""
     fields: dict[str, Any] = {}
     if "sequence" in message.DESCRIPTOR.fields_by_name:
@@ -70,7 +70,7 @@ def readable(message: Message) -> dict[str, Any]:
     return fields
 
 
-def _named(use: dict[str, Any]) -> dict[str, Any]:
+def _named(use: dict[str, Any]) -> dict[str, object]:
     # Zeros are not on the wire: Produce is API 0.
     key = use.get("api_key", 0)
     api = apis.by_key().get(key)

@@ -458,7 +458,7 @@ def _changes(levels: Sequence[tuple[dt.datetime, dict[str, int]]]) -> dict[str, 
     return {"feature_levels": changes or None}
 
 
-def _releases(row: Mapping[str, Any]) -> dict[str, Any]:
+def _releases(row: Mapping[str, Any]) -> dict[str, object]:
     offered = [tuple(api.values()) for api in row["api_versions"] or []]
     possible = broker_guess.possible_releases(
         row["software_name"], row["software_version"], offered, row["finalized_features"]

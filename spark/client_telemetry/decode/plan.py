@@ -123,7 +123,7 @@ def merge_overlapping(
     """
     by_key = {d.object_key: d for d in decoded}
     group_of = {key: i for i, group in enumerate(groups) for key, _ in group}
-    spans: dict[tuple[Any, ...], list[tuple[int, int, int]]] = {}
+    spans: dict[tuple[object, ...], list[tuple[int, int, int]]] = {}
     for key, d in by_key.items():
         parsed = parse_object_key(key)
         for incarnation, (first, last) in d.sequences.items():

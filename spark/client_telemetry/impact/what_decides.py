@@ -67,7 +67,7 @@ class _Decides(NamedTuple):
     logins: tuple[Login, ...]
     has_scram: bool | None
     also_declared: tuple[Software, ...]
-    elsewhere: tuple[tuple[Any, ...], ...] | None
+    elsewhere: tuple[tuple[object, ...], ...] | None
     failed_apis: tuple[FailedApi, ...]
 
     def values(self) -> dict[str, Any]:

@@ -271,7 +271,7 @@ def all_of(equal: Mapping[str, object]) -> BooleanExpression:
     return conditions[0] if len(conditions) == 1 else And(*conditions)
 
 
-def _any_of(column: str, values: list[Any]) -> BooleanExpression:
+def _any_of(column: str, values: list[object]) -> BooleanExpression:
     # The type checker does not see these classes' positional arguments.
     in_, is_null = cast("Any", In), cast("Any", IsNull)
     matches: BooleanExpression = in_(column, [value for value in values if value is not None])

@@ -15,7 +15,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", 
 """What a spreadsheet may take for the start of a formula (OWASP, CSV Injection; `|` and `%` for DDE)."""
 
 
-def cell(value: Any) -> Any:
+def cell(value: object) -> Any:
     """What stands in a cell. Text has its invisible characters made visible, so that no cell spans lines, and an
     apostrophe in front where a spreadsheet would see a formula; report.json has the text itself.
 

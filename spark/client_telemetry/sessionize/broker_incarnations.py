@@ -4,7 +4,6 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from client_telemetry.knowledge.broker_guess import declared
 from client_telemetry.sessionize.look_back import first_day, midnight_us
@@ -40,7 +39,7 @@ class Incarnation:
 def incarnations(brokers: Iterable[BrokerRow], day: dt.date) -> list[Incarnation]:
     """Those in the `brokers` rows of the day and its history. A cluster has a few rows a day."""
     rows = [row for row in brokers if first_day(day) <= row["dt"] <= day]
-    by_key: dict[tuple[Any, ...], Incarnation] = {}
+    by_key: dict[tuple[object, ...], Incarnation] = {}
     for row in sorted(rows, key=lambda row: row["dt"]):
         key = (row["cluster_id"], row["broker_id"], row["broker_incarnation"])
         incarnation = by_key.setdefault(key, Incarnation(*key))
@@ -52,7 +51,7 @@ def incarnations(brokers: Iterable[BrokerRow], day: dt.date) -> list[Incarnation
             filter(None, (incarnation.last_evidence_at, last_evidence_at)), default=None
         )
     end_of_day = midnight_us(day + dt.timedelta(days=1))
-    starts: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    starts: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for incarnation in by_key.values():
         if incarnation.started_at is not None and incarnation.started_at < end_of_day:
             starts[incarnation.cluster_id, incarnation.broker_id].append(incarnation.started_at)

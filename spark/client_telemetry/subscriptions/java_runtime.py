@@ -114,7 +114,7 @@ class JavaRuntime:
         """new HashSet<>(List): its table is as large as the list needs."""
         return self._java.util.HashSet(list(names))
 
-    def union(self, sets: Iterable[Any]) -> tuple[str, ...]:
+    def union(self, sets: Iterable[object]) -> tuple[str, ...]:
         """Names of all the Java sets, in the order of a new HashSet to which one set after the other was added."""
         united = self._java.util.HashSet()
         for java_set in sets:

@@ -91,7 +91,7 @@ def requirement(text: str, line: int | None) -> Package | None:
     )
 
 
-def _toml(text: str) -> dict[str, Any]:
+def _toml(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

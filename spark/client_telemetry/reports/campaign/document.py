@@ -45,7 +45,7 @@ def states_csv(view: CampaignView) -> str:
     return table_csv(header, ([_cell(getattr(change, name)) for name in header] for change in view.changes))
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> Any:
     return value if isinstance(value, str | tuple) or value is None else str(value)
 
 

@@ -74,7 +74,7 @@ def files(fleet: FleetDay) -> dict[str, str]:
     }
 
 
-def _summary(fleet: FleetDay) -> dict[str, Any]:
+def _summary(fleet: FleetDay) -> dict[str, object]:
     """What lists and calendars show of a day."""
     coverage = fleet.coverage
     return {
@@ -101,7 +101,7 @@ def _summary(fleet: FleetDay) -> dict[str, Any]:
     }
 
 
-def _checks(fleet: FleetDay) -> list[dict[str, Any]]:
+def _checks(fleet: FleetDay) -> list[dict[str, object]]:
     """With `found`: what the check found, in words."""
     return [
         {**{field.name: getattr(check, field.name) for field in fields(check)}, "found": found(check)}
@@ -109,11 +109,11 @@ def _checks(fleet: FleetDay) -> list[dict[str, Any]]:
     ]
 
 
-def _json(document: Any) -> str:
+def _json(document: object) -> str:
     return json_text(document) + "\n"
 
 
-def _csv(fleet: FleetDay, kind: type, rows: Iterable[Any]) -> str:
+def _csv(fleet: FleetDay, kind: type, rows: Iterable[object]) -> str:
     names = tuple(field.name for field in fields(kind) if field.name != "examples")
     return _table(fleet, names, [[getattr(row, name) for name in names] for row in rows])
 
@@ -150,6 +150,6 @@ def _software_csv(fleet: FleetDay) -> str:
     return _table(fleet, ("software", *names), rows)
 
 
-def _table(fleet: FleetDay, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def _table(fleet: FleetDay, names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     day = fleet.day.isoformat()
     return table_csv(("cluster_id", "day", *names), ([fleet.cluster_id, day, *row] for row in rows))

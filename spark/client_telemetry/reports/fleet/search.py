@@ -59,7 +59,7 @@ def as_json(document: object) -> str:
     return json.dumps(document, allow_nan=False, separators=(",", ":"))
 
 
-def client_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[str, Any]:
+def client_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[str, object]:
     """A row of `clients`, with all `addresses` of the client. Client-supplied strings come twice: as they are, to be compared,
     and `shown`, to be displayed."""
     # Rows that were written before there were applications have none.
@@ -79,7 +79,7 @@ def client_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[st
     }
 
 
-def instance_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[str, Any]:
+def instance_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[str, object]:
     """A row of `client_sessions` with the labels of the instance (fleet/instances.resource_labels); of one that got an
     id and did not push, a row of fleet/instances.given_instances with NEVER_PUSHED as `end_reason`."""
     return {
@@ -131,7 +131,7 @@ def _groups(row: Mapping[str, Any]) -> dict[str, list[str]]:
     return {name: list(row.get(name) or ()) for name in ("group_ids", "transactional_ids")}
 
 
-def _identity(row: Mapping[str, Any]) -> dict[str, Any]:
+def _identity(row: Mapping[str, Any]) -> dict[str, object]:
     return {
         "client_id": row["client_id"],
         "client_id_shown": client_label(row["client_id"]),

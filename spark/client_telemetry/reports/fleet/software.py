@@ -48,7 +48,7 @@ def fleet_clients(
     return tuple(sorted(found, key=_order))
 
 
-def _order(client: FleetClient) -> tuple[Any, ...]:
+def _order(client: FleetClient) -> tuple[object, ...]:
     name = declared(client.client_software_name)
     version = _age(name, declared(client.client_software_version))
     return name is None, name or "", version, client.client_id or "", client.principal or ""

@@ -235,7 +235,7 @@ def _row(client: ReviewedClient, happened: Outcome) -> dict[str, object]:
     }
 
 
-def _cells(row: Mapping[str, Any]) -> list[Any]:
+def _cells(row: Mapping[str, Any]) -> list[object]:
     """Lists are one text each."""
     texts = {name: "; ".join(row[name]) for name in ("addresses", "lost", "apis", "reasons")}
     texts["rates"] = "; ".join(

@@ -116,7 +116,7 @@ def size(number: float) -> str:
     return f"{number:.0f} B"
 
 
-def _subscription(each: Subscription) -> dict[str, Any]:
+def _subscription(each: Subscription) -> dict[str, object]:
     return {
         "name": each.name,
         "metrics": list(each.metrics),
@@ -199,7 +199,7 @@ def _lake_bytes(result: CheckResult, total: Mapping[str, float]) -> float | None
     return None if sizes is None else sizes.bytes_per_day(total)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, date | datetime):
         return value.isoformat()
     return list(value) if isinstance(value, tuple) else value

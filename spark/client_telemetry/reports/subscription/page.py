@@ -26,7 +26,7 @@ COMMANDS = (
 
 
 def check_page(found: Mapping[str, Any]) -> str:
-    groups: dict[tuple[str, str, str], dict[str, list[Any]]] = {}
+    groups: dict[tuple[str, str, str], dict[str, list[object]]] = {}
     for each in found["standard_metrics"]:
         key = (each["client_type"], each["library"], each["version"])
         groups.setdefault(key, defaultdict(list))[each["state"]].append(each)

@@ -57,7 +57,7 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     return table_csv(header, ([_cell(value) for value in row.values()] for row in rows))
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> Any:
     if isinstance(value, dict):
         return tuple(f"{key}: {', '.join(of)}" for key, of in value.items())
     return tuple(value) if isinstance(value, list) else value

@@ -173,7 +173,7 @@ def duration(span: timedelta) -> str:
     return f"{seconds} s" if seconds else "less than 1 s"
 
 
-def _order(client: ClientVerdict) -> tuple[Any, ...]:
+def _order(client: ClientVerdict) -> tuple[object, ...]:
     return (
         _OUTCOME_ORDER[client.outcome],
         client.owner is None,

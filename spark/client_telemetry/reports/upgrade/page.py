@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jinja2 import Template
 from markupsafe import Markup
@@ -293,7 +293,7 @@ def _digits(anchor: str) -> str:
 def _groups(applications: list[Application], compact: bool) -> list[tuple[Application, list[Application]]]:
     """Applications that differ in nothing but name, principal and what was seen, under the first of them; on a compact page
     also in their owner and version, the largest groups."""
-    groups: dict[tuple[Any, ...], list[Application]] = {}
+    groups: dict[tuple[object, ...], list[Application]] = {}
     for each in applications:
         of_owner = () if compact else (each.owner, wording.software(each))
         groups.setdefault((*of_owner, each.safe_so_far, each.explanation, each.missing, each.fix), []).append(

@@ -174,7 +174,7 @@ _OLD_NAMES = {
 """Names of fields until opentelemetry-proto 0.14 (Collector 0.59); the fields are the same."""
 
 
-def _as_now(value: Any) -> Any:
+def _as_now(value: object) -> Any:
     """With today's names of fields, and without exemplars: OTLP/JSON has trace and span ids in hexadecimal where
     protobuf's JSON has base64, and exemplars are not read.
     """

@@ -191,7 +191,7 @@ class ConnectionWatch:
         if self._next_snapshot is not None:
             self._snapshot(self._now)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, object]:
         """The argument of `resume`, as JSON stores it; call after `end`."""
         connections = {
             connection_id: dict(zip(_KEPT, _kept(connection), strict=True))

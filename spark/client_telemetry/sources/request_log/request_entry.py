@@ -202,7 +202,7 @@ def _millis(value: object) -> float:
     return millis
 
 
-def _body(value: object) -> dict[str, Any]:
+def _body(value: object) -> dict[str, object]:
     """Bodies are "" if absent."""
     return value if isinstance(value, dict) else {}
 
@@ -345,7 +345,7 @@ def _parse_traced(message: str) -> RequestEntry:
     )
 
 
-def _text_request(body: str) -> dict[str, Any]:
+def _text_request(body: str) -> dict[str, object]:
     fields: dict[str, Any] = {}
     for name, key, pattern in _TEXT_FIELDS:
         match = pattern.search(body) if key in body else None
@@ -356,7 +356,7 @@ def _text_request(body: str) -> dict[str, Any]:
     return fields
 
 
-def _text_response(key: int, body: str) -> dict[str, Any]:
+def _text_response(key: int, body: str) -> dict[str, object]:
     if key == API_VERSIONS:
         error = _ERROR_CODE.match(body)
         ranges = [
@@ -371,7 +371,7 @@ def _text_response(key: int, body: str) -> dict[str, Any]:
     return _text_errors(body)
 
 
-def _text_errors(body: str) -> dict[str, Any]:
+def _text_errors(body: str) -> dict[str, object]:
     """The error codes of an answer, by the names of the JSON format; `parts`: those of its topics, partitions or groups."""
     own = _ERROR_CODE.match(body)
     codes = sorted({int(code) for code in _ANY_ERROR_CODE.findall(body)})
