@@ -13,7 +13,6 @@ from client_telemetry.identity.applications import (
     BY_PLACE,
     CALLED_AS_A_BROKER,
     DEFAULT_ID,
-    KINDS,
     MAYBE_TWO,
     MOST_DEFAULT_IDS,
     OF_A_MIRROR,
@@ -26,6 +25,7 @@ from client_telemetry.identity.applications import (
     applications,
 )
 from client_telemetry.knowledge import apis
+from client_telemetry.knowledge.vocabulary import APPLICATION_KINDS
 
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
@@ -396,7 +396,7 @@ def test_every_kind_of_application_is_described():
         for n, each in enumerate(ids)
         for application in applications([client(each, principal=f"User:{n}")])
     }
-    assert found == KINDS.keys()
+    assert found == APPLICATION_KINDS.keys()
 
 
 def test_a_default_id_beside_the_one_configured_id_that_it_can_belong_to():

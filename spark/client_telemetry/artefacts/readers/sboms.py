@@ -3,6 +3,7 @@
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from client_telemetry.artefacts.packages import Package, Unreadable
 from client_telemetry.artefacts.readers import package_urls

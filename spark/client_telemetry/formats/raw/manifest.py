@@ -226,23 +226,20 @@ def _numbers(value: object, path: str) -> dict[str, float]:
     return mapping(number)(numbers, path)
 
 
-def _triple(*readers: Reader[int]) -> Reader[tuple[int, ...]]:
-    def read(value: object, path: str) -> tuple[int, ...]:
-        if not isinstance(value, list) or len(value) != len(readers):
+def _triple(first: Reader[int], second: Reader[int], third: Reader[int]) -> Reader[tuple[int, int, int]]:
+    def read(value: object, path: str) -> tuple[int, int, int]:
+        if not isinstance(value, list) or len(value) != 3:
             raise wrong(path, value, "a list of three numbers")
-        return tuple(
-            read_one(item, f"{path}[{place}]")
-            for place, (read_one, item) in enumerate(zip(readers, value, strict=True))
-        )
+        return first(value[0], f"{path}[0]"), second(value[1], f"{path}[1]"), third(value[2], f"{path}[2]")
 
     return read
 
 
-def _window(value: object, path: str) -> tuple[str, ...]:
+def _window(value: object, path: str) -> tuple[str, str]:
     window = many(text)(value, path)
     if len(window) != 2:
         raise wrong(path, value, "a pair of times of day")
-    return window
+    return window[0], window[1]
 
 
 def _file(value: object, path: str) -> ManifestFile:
