@@ -8,7 +8,9 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -111,6 +113,19 @@ def started(
         with _ended_already():
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+@contextmanager
+def ended_in_order() -> Iterator[None]:
+    """SIGTERM ends the block as an interrupt does, so that what was started in it is ended too: it is in sessions of its own."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

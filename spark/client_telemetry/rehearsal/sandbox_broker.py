@@ -85,6 +85,7 @@ def running(broker: str, cache: Path, *formatting: str) -> Iterator[Broker]:
     name, _, feature = broker.partition("#")
     release, _, protocol = name.partition("@")
     with tempfile.TemporaryDirectory(prefix="kafka-") as sandbox, ExitStack() as ending:
+        ending.enter_context(confinement.ended_in_order())
         folder = Path(sandbox)
         plain, sasl, own, other = _free_ports(4)
         java = _Java(release, folder, jars(release, cache), ending)

@@ -1,6 +1,7 @@
 """Programs of others get no more than they need, and do not outlive their deadline."""
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -99,3 +100,21 @@ def test_steps_are_what_the_program_prints(tmp_path, output, expected):
 def test_every_program_is_there():
     for name, program in BY_NAME.items():
         assert any((PROGRAMS / program.source).iterdir()), name
+
+
+def test_what_was_started_ends_with_a_terminated_command(tmp_path):
+    code = f"""
+import os
+from pathlib import Path
+from client_telemetry.rehearsal import confinement
+with confinement.ended_in_order(), (Path({str(tmp_path)!r}) / "out").open("w") as out:
+    with confinement.started(["sleep", "60"], dict(os.environ), Path({str(tmp_path)!r}), out.fileno()) as process:
+        print(process.pid, flush=True)
+        process.wait()
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as command:
+        pid = int(command.stdout.readline())
+        assert _is_running(pid)
+        command.terminate()
+        assert command.wait(20) == 143
+    assert not _is_running(pid)
