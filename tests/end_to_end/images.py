@@ -57,7 +57,8 @@ class _Script:
 
     def __init__(self, disk: Path) -> None:
         self.disk = disk
-        self.lines = ["set -euo pipefail"]
+        # As the builder of an image has it, whatever the caller has.
+        self.lines = ["set -euo pipefail", "umask 022"]
         self._lowers: dict[str, str] = {}
         self._settings: dict[str, tuple[str, str, dict[str, str]]] = {}
 
