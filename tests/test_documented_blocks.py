@@ -178,6 +178,9 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/join.md", "fixed in the repository"): RunBy("client_telemetry/cli/test_join.py"),
     ("docs/join.md", "    artefacts:"): RunBy("include/test_clusters.py"),
     ("docs/join.md", "SELECT library"): RunBy("jobs/test_artefact_inventory.py"),
+    ("docs/knowledge.md", "client-telemetry knowledge newer"): NotRun("asks registries and executes what they have; client_telemetry/rehearsal/test_measured.py has what follows from the requests"),
+    ("docs/rehearse.md", "client-telemetry rehearse"): NotRun("executes what registries have; end_to_end/test_rehearse.py rehearses a small report"),
+    ("docs/rehearse.md", "CONTRADICTS"): NotRun("is what it prints; client_telemetry/cli/test_rehearse.py has its lines"),
     ("docs/scan.md", "pip install"): RunBy("client_telemetry/cli/test_scan.py"),
     ("docs/scan.md", "breaks "): RunBy("client_telemetry/cli/test_scan.py"),
     ("docs/scan.md", "name: Kafka clients"): RunBy("client_telemetry/cli/test_scan.py"),
@@ -314,7 +317,9 @@ def test_the_documented_query_runs(sample_run):
     from client_telemetry.lake.lake import Lake
     from client_telemetry.tables.clients import CLIENTS
 
-    (query,) = [block.text for block in blocks() if block.language == "sql"]
+    (query,) = [
+        block.text for block in blocks() if block.language == "sql" and "_telemetry.clients" in block.text
+    ]
     clients = Lake(None, str(sample_run.folder / "lake")).tables()[CLIENTS.name].scan().to_arrow()
     with duckdb.connect() as database:
         database.register("rows", clients)
