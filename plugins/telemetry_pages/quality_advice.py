@@ -22,6 +22,8 @@ ADVICE = {
     "instance_ids_are_real": "Update the client libraries that push with the zero id; they cannot be distinguished.",
     "software_is_known": "Nothing breaks because of this: clients older than KIP-511 are identified by their requests. Upgrade them in time.",
     "clients_have_owners": "Add owner rules (make owners OWNERS=file tries them): otherwise nobody is notified of what breaks.",
+    "images_have_digests": "Export SBOMs with the digest of their image (syft does): without one, an image cannot be found where it runs.",
+    "all_files_were_read": "The warnings of the run name the files and why: put them right and run the DAG artefact_inventory again.",
     "clients_were_seen": "Ask with more days, or specify the release in `from`: no client was seen on it.",
 }
 RECORD_IS_ODD = "A client library sent this: look at the rows in the table, and report it to the library. No verdict depends on it."

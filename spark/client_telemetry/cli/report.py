@@ -63,6 +63,7 @@ BAD_ARGUMENTS = 2
 REPORT_ID = "from_request_logs"
 UNFINISHED = "UNFINISHED"
 """Marks the output folder until the report is complete."""
+_REMOVED_WITHIN_S = 2.0
 LIBRARIES_LOG = Path("results", "stages.log")
 SPARK_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -128,9 +129,13 @@ def _make_room(out: Path, *, follows: bool) -> None:
 
 
 def _remove_unfinished(out: Path) -> None:
-    """Only if a report has begun to fill the folder: an interrupt may come before it was checked."""
+    """Only if a report has begun to fill the folder: an interrupt may come before it was checked. Again if there is more
+    meanwhile: at an interrupt, what writes may not have ended yet.
+    """
     if (out / UNFINISHED).exists():
-        shutil.rmtree(out, ignore_errors=True)
+        deadline = time.monotonic() + _REMOVED_WITHIN_S
+        while out.exists() and time.monotonic() < deadline:
+            shutil.rmtree(out, ignore_errors=True)
 
 
 def _repeated(args: argparse.Namespace) -> list[str]:
