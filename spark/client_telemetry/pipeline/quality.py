@@ -70,14 +70,24 @@ def import_in_background() -> None:
     threading.Thread(target=_context, daemon=True).start()
 
 
+@cache
+def _imported() -> None:
+    """Great Expectations and sqlglot's dialects. Callers hold _IMPORTING."""
+    import great_expectations  # noqa: F401
+    import sqlglot
+
+    import client_telemetry.tables.expectations  # noqa: F401
+
+    sqlglot.transpile("select 1", read="spark", write="duckdb")
+
+
 def _import() -> None:
-    """Great Expectations, by one thread: its modules import each other in a circle, and a thread that enters the circle at
-    another place than the one that is importing finds modules without their names.
+    """What audits use, by one thread. Modules of Great Expectations import each other in a circle: a thread that enters it at
+    another place than the one that is importing finds modules without their names. sqlglot makes its dialects ready when
+    they are first used: SQL that another thread has it write meanwhile is wrong.
     """
     with _IMPORTING:
-        import great_expectations  # noqa: F401
-
-        import client_telemetry.tables.expectations  # noqa: F401
+        _imported()
 
 
 @cache
