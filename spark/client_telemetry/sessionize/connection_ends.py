@@ -78,7 +78,8 @@ def ends_of_connections(
     places = np.flatnonzero(is_session[order])
     session, connection = order[places], order[opened_last[places]]
     carried_it = (opened_last[places] >= 0) & (endpoints[connection] == endpoints[session])
-    carried_it &= (closed_at[connection] == LAST) | (closed_at[connection] >= at[session])
+    # Brokers tell of a close in whole milliseconds: one in the millisecond of the push came after it.
+    carried_it &= (closed_at[connection] == LAST) | (closed_at[connection] >= at[session] // 1000 * 1000)
     ends = none.copy(), none
     for end, of_connections in zip(ends, (closed_at, open_at), strict=True):
         end[session] = np.where(carried_it, of_connections[connection], LAST)

@@ -34,7 +34,7 @@ def session_rows(
     reason = _end_reason(
         sessions, closed_at, open_at, _stopped_at(sessions, stopped), midnight_us(day + dt.timedelta(days=1))
     )
-    ended_at = np.where(reason == "connection_closed", closed_at, last_at)
+    ended_at = np.where(reason == "connection_closed", np.maximum(closed_at, last_at), last_at)
     first_at = integers(sessions["session_first_at"])
     start_seen = first_at - midnight_us(first_day(day)) > gap_us
     columns = {
