@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from client_telemetry.cli.scan import read_owner_rules
+from client_telemetry.cli.scan import add_paths, read_owner_rules
 from client_telemetry.compatibility.go_no_go import (
     CANNOT_TELL,
     GO,
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "report", type=Path, metavar="REPORT", help="report.json of an upgrade report, or its folder"
     )
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders to read")
+    add_paths(parser)
     parser.add_argument(
         "--workloads",
         action="append",
@@ -56,13 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         type=Path,
         metavar="FILE",
         help="what runs where: pods as JSON, a CSV of hosts with applications, or a hosts file; may be given several times",
-    )
-    parser.add_argument(
-        "--exclude",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="paths below PATH to leave out, such as tests or '*/examples/*'; may be given several times",
     )
     parser.add_argument("--owners", type=Path, metavar="FILE", help="owner rules, as for scan")
     parser.add_argument("--format", default=TEXT, choices=(TEXT, JSON, MARKDOWN), help="default: %(default)s")

@@ -34,7 +34,7 @@ TEXT, JSON, SARIF, MARKDOWN = "text", "json", "sarif", "markdown"
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("scan", __doc__)
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders to read")
+    add_paths(parser)
     parser.add_argument(
         "--to",
         dest="target",
@@ -47,13 +47,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         dest="source",
         metavar="V",
         help="exact release that the brokers run; default: the last one before the target's major version",
-    )
-    parser.add_argument(
-        "--exclude",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="paths below PATH to leave out, such as tests or '*/examples/*'; may be given several times",
     )
     parser.add_argument(
         "--owners",
@@ -69,6 +62,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     with Progress(f"reading {', '.join(map(str, args.paths))}"):
         return _scan(parser.prog, args)
+
+
+def add_paths(parser: argparse.ArgumentParser) -> None:
+    """What is read, and what of it is left out."""
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders to read")
+    parser.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="paths below PATH to leave out, such as tests or '*/examples/*'; may be given several times",
+    )
 
 
 def _scan(program: str, args: argparse.Namespace) -> int:

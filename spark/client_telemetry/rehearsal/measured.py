@@ -10,6 +10,7 @@ from uuid import uuid4
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.apis import SET_UP
 from client_telemetry.rehearsal import client_runs
+from client_telemetry.rehearsal.client_runs import NOT_AVAILABLE, OK
 from client_telemetry.rehearsal.library_programs import BY_NAME
 from client_telemetry.rehearsal.sandbox_broker import Broker
 from client_telemetry.rehearsal.subjects import Subject
@@ -35,7 +36,7 @@ class Measured:
     def failed(self) -> str:
         """The first step that failed, with the client's words; empty if none did."""
         return next(
-            (f"{step}: {words}" for step, words in self.steps.items() if words not in ("ok", "n/a")), ""
+            (f"{step}: {words}" for step, words in self.steps.items() if words not in (OK, NOT_AVAILABLE)), ""
         )
 
 

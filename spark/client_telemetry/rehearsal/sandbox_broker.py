@@ -87,7 +87,7 @@ def running(broker: str, cache: Path, *formatting: str) -> Iterator[Broker]:
     with tempfile.TemporaryDirectory(prefix="kafka-") as sandbox, ExitStack() as ending:
         ending.enter_context(confinement.ended_in_order())
         folder = Path(sandbox)
-        plain, sasl, own, other = _free_ports(4)
+        plain, sasl, own, other = free_ports(4)
         java = _Java(release, folder, jars(release, cache), ending)
         settings = _settings(folder, plain, sasl, own)
         if protocol or release.startswith("2."):
@@ -218,8 +218,10 @@ def _written(file: Path, settings: Mapping[str, object]) -> str:
     return str(file)
 
 
-def _free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody listens on, below those that Linux gives to outgoing connections."""
+def free_ports(count: int) -> list[int]:
+    """Ports of 127.0.0.1 that nobody listens on. They lie below those that Linux gives to outgoing connections (from 32768 on): one
+    of these may be taken by a client before the broker has started.
+    """
     found: list[int] = []
     for port in random.sample(range(15_000, 32_000), 400):
         with socket.socket() as probe:

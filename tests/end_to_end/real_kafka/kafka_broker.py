@@ -2,15 +2,14 @@
 
 import json
 import os
-import random
 import re
 import signal
-import socket
 import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from client_telemetry.rehearsal.sandbox_broker import free_ports
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 
 CHECKOUT = Path(__file__).parents[3]
@@ -44,27 +43,6 @@ _LOG4J2 = """\
 <Logger name="kafka.request.logger" level="{level}" additivity="false"><AppenderRef ref="Q"/></Logger>
 </Loggers></Configuration>
 """
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody listens on. They lie below those that Linux gives to outgoing connections (from
-    32768 on): one of these was taken by a client before the broker had started."""
-    sockets = []
-    try:
-        for port in random.sample(range(15_000, 32_000), 200):
-            each = socket.socket()
-            sockets.append(each)
-            try:
-                each.bind(("127.0.0.1", port))
-            except OSError:
-                sockets.pop().close()
-            if len(sockets) == count:
-                return [each.getsockname()[1] for each in sockets]
-        raise RuntimeError(f"no {count} free ports between 15000 and 32000")
-    finally:
-        for each in sockets:
-            each.close()
-
 
 _STORE_PASSWORD = "of-this-test"
 
