@@ -46,3 +46,9 @@ class Package:
     """Whether a lock file beside it, if there is one, says better what is installed."""
     managed: bool = False
     """The version that the package has if another one brings it: it is no dependency by itself."""
+
+
+def declared(kind: str, name: str, version: str | None, wanted: object, line: int | None) -> Package:
+    """What people write in a manifest: `wanted` as it stands, and `version` if that is exactly one."""
+    why = "" if version else f"{NOT_LOCKED} ({wanted or 'no version'})"
+    return Package(kind, name, version, line, why, editable=True, declared_only=True)

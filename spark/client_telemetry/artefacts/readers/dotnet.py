@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import Element, parse
@@ -63,9 +63,7 @@ def _package(name: str, element: Element, properties: dict[str, Element]) -> Pac
         wanted = value.text.strip() if value else wanted
         line = (value.text_line or value.line) if value else line
     exact = _EXACT.fullmatch(wanted)
-    why = "" if exact else f"{NOT_LOCKED} ({wanted or 'no version'})"
-    version = exact[1] if exact else None
-    return Package("nuget", name.lower(), version, line, why, editable=True, declared_only=True)
+    return declared("nuget", name.lower(), exact[1] if exact else None, wanted, line)
 
 
 def read_packages_config(text: str) -> Iterator[Package]:
@@ -88,5 +86,4 @@ def read_paket(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         if match := _PAKET.match(line):
             exact = re.fullmatch(r"(?:==?\s*)?(\d+(?:\.\d+){1,3}(?:-[\w.-]+)?)", match[2] or "")
-            version, why = (exact[1], "") if exact else (None, f"{NOT_LOCKED} ({match[2] or 'no version'})")
-            yield Package("nuget", match[1].lower(), version, number, why, editable=True, declared_only=True)
+            yield declared("nuget", match[1].lower(), exact[1] if exact else None, match[2], number)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from client_telemetry.artefacts import known_packages
 from client_telemetry.artefacts.known_packages import normal_name
 from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
@@ -17,7 +18,6 @@ _REPLACE = re.compile(
 _PSEUDO = re.compile(r"v\d+\.\d+\.\d+-(?:0\.|[\w.]+\.0\.)?\d{14}-[0-9a-f]{12}(?:\+incompatible)?")
 _BLOCK = re.compile(r"^\s*(require|replace|exclude|retract|tool|godebug|ignore)\s*\(\s*(?://.*)?$")
 _VENDORED = re.compile(r"^# ([\w.~/-]+\.[\w.~/-]+/[\w.~/-]+) (v\S+)$")
-_DEP = re.compile(r'^\s*(name|version|revision) = "([^"]+)"')
 _GLIDE = re.compile(r"^(?:- name|  version): [\"']?([^\s\"']+)[\"']?$")
 _DESCRIBED = re.compile(r"(v\d+\.\d+\.\d+)(?:-\d+-g[0-9a-f]+)?")
 COMMIT = "a commit, not a release"
@@ -88,19 +88,13 @@ def read_vendored(text: str) -> Iterator[Package]:
 
 def read_dep(text: str) -> Iterator[Package]:
     """Gopkg.lock of dep: `[[projects]]` with a version, or a revision alone."""
-    entry: dict[str, tuple[str, int]] = {}
-    for number, line in [*numbered(text), (0, "[[projects]]")]:
-        if line.strip() == "[[projects]]":
-            yield from _of_project(entry)
-            entry = {}
-        elif match := _DEP.match(line):
-            entry[match[1]] = match[2], number
-
-
-def _of_project(entry: dict[str, tuple[str, int]]) -> Iterator[Package]:
-    if "name" in entry:
-        version, line = entry.get("version") or entry.get("revision") or ("", entry["name"][1])
-        yield _tagged(entry["name"][0], version, line)
+    content, lines = toml_text.parse(text), Lines(text)
+    for entry in objects(content.get("projects")):
+        name = text_of(entry.get("name"))
+        version = text_of(entry.get("version")) or text_of(entry.get("revision")) or ""
+        if name:
+            line = lines.of(f'name = "{name}"')
+            yield _tagged(name, version, lines.of(f'= "{version}"') or line or 1)
 
 
 def _tagged(module: str, version: str, line: int) -> Package:

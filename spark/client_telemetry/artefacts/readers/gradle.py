@@ -4,10 +4,10 @@ Nothing is evaluated: a version that a script computes is not known.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
+from client_telemetry.artefacts.packages import Package, declared
+from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
@@ -44,10 +44,7 @@ def read_lock(text: str) -> Iterator[Package]:
 
 def read_catalogue(text: str) -> Iterator[Package]:
     """libs.versions.toml: libraries, whose versions may be references to `[versions]`."""
-    try:
-        content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Unreadable(f"not TOML: {error}") from None
+    content = toml_text.parse(text)
     versions, lines = mapping(content.get("versions")), Lines(text)
     for alias, entry in mapping(content.get("libraries")).items():
         parts = [*str(entry).split(":"), "", ""] if isinstance(entry, str) else []
@@ -63,9 +60,7 @@ def read_catalogue(text: str) -> Iterator[Package]:
         version = _exact(wanted)
         needles = (f"\n{reference} =", f"\n{reference}=", f'\n"{reference}"') if reference and version else ()
         line = Lines(text).of(*needles) if needles else lines.of(f"\n{alias} =", f"\n{alias}=")
-        why = "" if version else f"{NOT_LOCKED} ({wanted or 'no version'})"
-        line = line + 1 if line else None
-        yield Package("maven", f"{group}/{artifact}", version, line, why, editable=True, declared_only=True)
+        yield declared("maven", f"{group}/{artifact}", version, wanted, line + 1 if line else None)
 
 
 def _reference(table: Mapping[str, object]) -> str | None:
@@ -122,12 +117,11 @@ def _named_in(code: str) -> Iterator[tuple[str, str, str | None]]:
 
 def _package(name: str, version: str | None, line: int, values: dict[str, tuple[str, int | None]]) -> Package:
     if version and _EXACT.fullmatch(version):
-        return Package("maven", name, version, line, editable=True, declared_only=True)
+        return declared("maven", name, version, version, line)
     match = _VARIABLE.match(version or "")
     if match and (value := values.get(match[1].rpartition(".")[2])):
         number = value[1]
         return Package(
             "maven", name, value[0], number or line, editable=number is not None, declared_only=True
         )
-    why = f"{NOT_LOCKED} ({version or 'no version'})"
-    return Package("maven", name, None, line, why, editable=True, declared_only=True)
+    return declared("maven", name, None, version, line)

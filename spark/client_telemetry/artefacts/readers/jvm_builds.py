@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.packages import Package, declared
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import parse
@@ -57,6 +57,4 @@ def read_ivy(text: str) -> Iterator[Package]:
 
 
 def _written(name: str, version: str, line: int) -> Package:
-    exact = version if _EXACT.fullmatch(version) else None
-    why = "" if exact else f"{NOT_LOCKED} ({version or 'no version'})"
-    return Package("maven", name, exact, line, why, editable=True, declared_only=True)
+    return declared("maven", name, version if _EXACT.fullmatch(version) else None, version, line)

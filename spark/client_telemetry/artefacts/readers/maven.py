@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import Element, parse
 
@@ -108,8 +108,7 @@ def _package(dependency: Element, project: _Project) -> Package:
         why = f"its version is {written.text}, and {_why_missing(project)}"
         return Package("maven", name, None, line, why, editable=True, declared_only=True)
     if re.match(r"[\[(]", version.text) or version.text in ("LATEST", "RELEASE"):
-        why = f"{NOT_LOCKED} ({version.text})"
-        return Package("maven", name, None, version.line or line, why, editable=True, declared_only=True)
+        return declared("maven", name, None, version.text, version.line or line)
     return Package(
         "maven",
         name,

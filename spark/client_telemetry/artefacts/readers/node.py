@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.packages import Package, declared
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
@@ -93,9 +93,7 @@ def read_package_json(text: str) -> Iterator[Package]:
             if wanted and wanted.startswith("npm:"):
                 name, _, wanted = wanted.removeprefix("npm:").rpartition("@")
             exact = wanted if wanted and _EXACT.fullmatch(wanted) else None
-            why = "" if exact else f"{NOT_LOCKED} ({wanted or 'no version'})"
-            line = lines.of(f'"{name}":', f'"{name}" :')
-            yield Package("npm", name, exact, line, why, editable=True, declared_only=True)
+            yield declared("npm", name, exact, wanted, lines.of(f'"{name}":', f'"{name}" :'))
 
 
 def read_bun(text: str) -> Iterator[Package]:

@@ -1,10 +1,10 @@
 """Lock files of Rust, Ruby, PHP, Elixir, Erlang, C++, Swift, Haskell and Perl, and the manifests beside them."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
+from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
@@ -24,23 +24,16 @@ _EXACT = re.compile(r"=?\s*v?(\d+\.\d+\.\d+[\w.+-]*)")
 
 
 def read_cargo_lock(text: str) -> Iterator[Package]:
-    content, lines = _toml(text), Lines(text)
+    content, lines = toml_text.parse(text), Lines(text)
     for entry in objects(content.get("package")):
         name, version = text_of(entry.get("name")), text_of(entry.get("version"))
         if name and version:
             yield Package("cargo", name, version, lines.of(f'name = "{name}"'))
 
 
-def _toml(text: str) -> dict[str, object]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Unreadable(f"not TOML: {error}") from None
-
-
 def read_cargo(text: str) -> Iterator[Package]:
     """Cargo.toml: requirements, which Cargo.lock resolves; only `=1.2.3` is one version."""
-    content, lines = _toml(text), Lines(text)
+    content, lines = toml_text.parse(text), Lines(text)
     tables = [content.get("dependencies"), mapping(content.get("workspace")).get("dependencies")]
     tables += [content.get("dev-dependencies"), content.get("build-dependencies")]
     tables += [mapping(target).get("dependencies") for target in mapping(content.get("target")).values()]
@@ -49,10 +42,8 @@ def read_cargo(text: str) -> Iterator[Package]:
             name = text_of(mapping(entry).get("package")) or alias
             wanted = text_of(entry) or text_of(mapping(entry).get("version"))
             exact = wanted.lstrip("= ") if wanted and wanted.startswith("=") else None
-            why = "" if exact else f"{NOT_LOCKED} ({wanted or 'no version'})"
             line = lines.of(f"\n{alias} =", f"\n{alias}=", f"dependencies.{alias}]")
-            line = line + 1 if line else None
-            yield Package("cargo", name, exact, line, why, editable=True, declared_only=True)
+            yield declared("cargo", name, exact, wanted, line + 1 if line else None)
 
 
 def read_gemfile_lock(text: str) -> Iterator[Package]:
@@ -66,17 +57,14 @@ def read_gemfile(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         if match := _GEM.match(line):
             exact = _EXACT.fullmatch(match[2] or "")
-            version = exact[1] if exact else None
-            why = "" if exact else f"{NOT_LOCKED} ({match[2] or 'no version'})"
-            yield Package("gem", match[1], version, number, why, editable=True, declared_only=True)
+            yield declared("gem", match[1], exact[1] if exact else None, match[2], number)
 
 
 def read_gemspec(text: str) -> Iterator[Package]:
     """*.gemspec: a program, of which literals are read: ranges nearly always."""
     for number, line in numbered(text):
         if match := _GEMSPEC.search(line.partition("#")[0]):
-            why = f"{NOT_LOCKED} ({match[2] or 'no version'})"
-            yield Package("gem", match[1], None, number, why, editable=True, declared_only=True)
+            yield declared("gem", match[1], None, match[2], number)
 
 
 def read_composer_lock(text: str) -> Iterator[Package]:
@@ -101,10 +89,8 @@ def read_composer(text: str) -> Iterator[Package]:
     for group in ("require", "require-dev"):
         for name, wanted in mapping(content.get(group)).items():
             exact = _EXACT.fullmatch(wanted) if isinstance(wanted, str) else None
-            why = "" if exact else f"{NOT_LOCKED} ({wanted})"
             line = lines.of(f'"{name}"', '"{}"'.format(name.replace("/", "\\/")))
-            version = exact[1] if exact else None
-            yield Package("composer", name.lower(), version, line, why, editable=True, declared_only=True)
+            yield declared("composer", name.lower(), exact[1] if exact else None, wanted, line)
 
 
 def read_mix_lock(text: str) -> Iterator[Package]:
@@ -117,8 +103,7 @@ def read_mix(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         for match in _MIX.finditer(line.partition("#")[0]):
             exact = re.fullmatch(r"(?:==\s*)?(\d+\.\d+\.\d+\S*)", match[2])
-            version, why = (exact[1], "") if exact else (None, f"{NOT_LOCKED} ({match[2]})")
-            yield Package("hex", match[1], version, number, why, editable=True, declared_only=True)
+            yield declared("hex", match[1], exact[1] if exact else None, match[2], number)
 
 
 def read_rebar_lock(text: str) -> Iterator[Package]:
@@ -131,9 +116,7 @@ def read_rebar(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         for match in _REBAR.finditer(line.partition("%")[0]):
             exact = re.fullmatch(r"\d+\.\d+\.\d+\S*", match[2])
-            why = "" if exact else f"{NOT_LOCKED} ({match[2]})"
-            version = match[2] if exact else None
-            yield Package("hex", match[1], version, number, why, editable=True, declared_only=True)
+            yield declared("hex", match[1], match[2] if exact else None, match[2], number)
 
 
 def read_conan(text: str) -> Iterator[Package]:

@@ -4,7 +4,6 @@ and pyproject.toml. Conda's files: conda.py.
 
 import posixpath
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -13,7 +12,8 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 
 from client_telemetry.artefacts.known_packages import normal_name
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
+from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
@@ -91,16 +91,9 @@ def requirement(text: str, line: int | None) -> Package | None:
     )
 
 
-def _toml(text: str) -> dict[str, object]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Unreadable(f"not TOML: {error}") from None
-
-
 def read_toml_lock(text: str) -> Iterator[Package]:
     """poetry.lock, uv.lock, pdm.lock (`[[package]]`) and pylock.toml (`[[packages]]`)."""
-    content = _toml(text)
+    content = toml_text.parse(text)
     lines = Lines(text)
     for entry in [*objects(content.get("package")), *objects(content.get("packages"))]:
         name, version = text_of(entry.get("name")), text_of(entry.get("version"))
@@ -122,7 +115,7 @@ def read_pipfile_lock(text: str) -> Iterator[Package]:
 
 def read_pyproject(text: str) -> Iterator[Package]:
     """Dependencies as the standard (PEP 621, 735) and Poetry write them."""
-    content, lines = _toml(text), Lines(text)
+    content, lines = toml_text.parse(text), Lines(text)
     project = mapping(content.get("project"))
     wanted: list[object] = [*_list(project.get("dependencies"))]
     for group in (project.get("optional-dependencies"), content.get("dependency-groups")):
@@ -159,14 +152,12 @@ def _poetry(entries: Iterable[tuple[str, Any]], lines: Lines) -> Iterator[Packag
         wanted = text_of(entry) or text_of(mapping(entry).get("version"))
         exact = wanted if wanted and re.fullmatch(r"(?:==\s*)?\d+\.\d+[\w.]*", wanted) else None
         exact = exact.lstrip("= ") if exact else None
-        why = "" if exact else f"{NOT_LOCKED} ({wanted or 'no version'})"
         line = lines.of(f"\n{name} =", f"\n{name}=")
-        line = line + 1 if line else None
-        yield Package("pypi", normal_name("pypi", name), exact, line, why, editable=True, declared_only=True)
+        yield declared("pypi", normal_name("pypi", name), exact, wanted, line + 1 if line else None)
 
 
 def read_pipfile(text: str) -> Iterator[Package]:
-    content, lines = _toml(text), Lines(text)
+    content, lines = toml_text.parse(text), Lines(text)
     for group in ("packages", "dev-packages"):
         yield from _poetry(mapping(content.get(group)).items(), lines)
 
