@@ -71,10 +71,12 @@ class Program:
     """Versions that the registry has, in any order; None: it is not asked."""
 
 
-def _go(source: str, module: str, *more: str) -> Program:
+def _go(files: str, module: str, *more: str) -> Program:
+    """`files`: a pattern of those in go/ that are the program."""
+
     def install(at: Workplace, version: str) -> None:
         path = go_module(module, version)
-        for file in (PROGRAMS / source).glob("*.go"):
+        for file in (PROGRAMS / "go").glob(files):
             text = file.read_text(encoding="utf-8").replace(f'"{module}', f'"{path}')
             (at.folder / file.name).write_text(text, encoding="utf-8")
         at.do("go", "mod", "init", "rehearsal")
@@ -86,7 +88,7 @@ def _go(source: str, module: str, *more: str) -> Program:
         (at.folder / "go.mod").write_text("module lists\n", encoding="utf-8")
         return [each.removeprefix("v") for each in at.do("go", "list", "-m", "-versions", newest).split()[1:]]
 
-    return Program(source, install, lambda folder: [str(folder / "client")], published)
+    return Program("go", install, lambda folder: [str(folder / "client")], published)
 
 
 def go_module(module: str, version: str) -> str:
@@ -166,14 +168,14 @@ BY_NAME: Mapping[str, Program] = MappingProxyType(
         "kafka-clients": Program("java", _install_jars, _java),
         # Without a wheel there is no librdkafka in it.
         "confluent-kafka-python": _pip("confluent.py", "confluent-kafka", "--only-binary=confluent-kafka"),
-        "confluent-kafka-go": _go("librdkafka", "github.com/confluentinc/confluent-kafka-go"),
+        "confluent-kafka-go": _go("librdkafka.go", "github.com/confluentinc/confluent-kafka-go"),
         "kafka-python": _pip("kafka_python.py", "kafka-python", "six"),
         # Up to 0.8 it takes parts of kafka-python that later versions of that do not have any more.
         "aiokafka": _pip("aio_kafka.py", "aiokafka", "kafka-python==2.0.2"),
         "pykafka": _pip("py_kafka.py", "pykafka", "setuptools<81"),
-        "sarama": _go("sarama", "github.com/IBM/sarama", "github.com/xdg-go/scram@v1.1.2"),
-        "franz-go": _go("franz_go", "github.com/twmb/franz-go"),
-        "kafka-go": _go("kafka_go", "github.com/segmentio/kafka-go"),
+        "sarama": _go("sarama*.go", "github.com/IBM/sarama", "github.com/xdg-go/scram@v1.1.2"),
+        "franz-go": _go("franz_go.go", "github.com/twmb/franz-go"),
+        "kafka-go": _go("kafka_go.go", "github.com/segmentio/kafka-go"),
         "kafkajs": _npm("kafkajs.js", "kafkajs"),
         "platformatic-kafka": _npm("platformatic.mjs", "@platformatic/kafka", node="22"),
         "kafka-node": _npm("kafka_node.js", "kafka-node"),
