@@ -76,7 +76,8 @@ def _go(files: str, module: str, *more: str) -> Program:
 
     def install(at: Workplace, version: str) -> None:
         path = go_module(module, version)
-        for file in (PROGRAMS / "go").glob(files):
+        folder = PROGRAMS / "go"
+        for file in (folder / "steps.go", *folder.glob(files)):
             text = file.read_text(encoding="utf-8").replace(f'"{module}', f'"{path}')
             (at.folder / file.name).write_text(text, encoding="utf-8")
         at.do("go", "mod", "init", "rehearsal")

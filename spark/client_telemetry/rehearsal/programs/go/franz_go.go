@@ -2,28 +2,13 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
-
-func env(name string) string { return os.Getenv(name) }
-
-func report(step string, err error) bool {
-	outcome := "ok"
-	if err != nil {
-		outcome = err.Error()
-	}
-	line, _ := json.Marshal(map[string]string{"step": step, "outcome": outcome})
-	fmt.Println(string(line))
-	return err == nil
-}
 
 func client(extra ...kgo.Opt) (*kgo.Client, error) {
 	options := []kgo.Opt{kgo.SeedBrokers(env("BOOTSTRAP")), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.AllowAutoTopicCreation()}
@@ -36,10 +21,6 @@ func client(extra ...kgo.Opt) (*kgo.Client, error) {
 		options = append(options, kgo.SASL(scram.Auth{User: env("USERNAME"), Pass: env("PASSWORD")}.AsSha512Mechanism()))
 	}
 	return kgo.NewClient(append(options, extra...)...)
-}
-
-func within(seconds int) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), time.Duration(seconds)*time.Second)
 }
 
 func record() *kgo.Record {
@@ -140,13 +121,5 @@ func transaction() error {
 }
 
 func main() {
-	if !report("connect", connect()) {
-		return
-	}
-	report("produce", produce())
-	report("consume", consume())
-	joined, committed := group()
-	report("group", joined)
-	report("commit", committed)
-	report("txn", transaction())
+	steps(connect, produce, consume, group, transaction)
 }

@@ -2,11 +2,8 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -14,18 +11,6 @@ import (
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
-
-func env(name string) string { return os.Getenv(name) }
-
-func report(step string, err error) bool {
-	outcome := "ok"
-	if err != nil {
-		outcome = err.Error()
-	}
-	line, _ := json.Marshal(map[string]string{"step": step, "outcome": outcome})
-	fmt.Println(string(line))
-	return err == nil
-}
 
 func mechanism() sasl.Mechanism {
 	switch env("MECHANISM") {
@@ -43,10 +28,6 @@ func mechanism() sasl.Mechanism {
 		return made
 	}
 	return nil
-}
-
-func within(seconds int) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), time.Duration(seconds)*time.Second)
 }
 
 func dialer() *kafka.Dialer {
@@ -143,14 +124,7 @@ func createTopic() error {
 }
 
 func main() {
-	if !report("connect", connect()) {
-		return
+	if steps(connect, produce, consume, group, func() error { return fmt.Errorf("n/a") }) {
+		report("create", createTopic())
 	}
-	report("produce", produce())
-	report("consume", consume())
-	joined, committed := group()
-	report("group", joined)
-	report("commit", committed)
-	report("txn", fmt.Errorf("n/a"))
-	report("create", createTopic())
 }

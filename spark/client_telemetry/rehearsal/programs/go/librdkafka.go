@@ -2,25 +2,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/kafka"
 )
-
-func env(name string) string { return os.Getenv(name) }
-
-func report(step string, err error) bool {
-	outcome := "ok"
-	if err != nil {
-		outcome = err.Error()
-	}
-	line, _ := json.Marshal(map[string]string{"step": step, "outcome": outcome})
-	fmt.Println(string(line))
-	return err == nil
-}
 
 func settings(extra kafka.ConfigMap) *kafka.ConfigMap {
 	all := kafka.ConfigMap{"bootstrap.servers": env("BOOTSTRAP"), "socket.timeout.ms": 8000}
@@ -159,13 +145,5 @@ func transaction() error {
 func main() {
 	_, version := kafka.LibraryVersion()
 	report("version "+version, nil)
-	if !report("connect", connect()) {
-		return
-	}
-	report("produce", produce())
-	report("consume", consume())
-	joined, committed := group()
-	report("group", joined)
-	report("commit", committed)
-	report("txn", transaction())
+	steps(connect, produce, consume, group, transaction)
 }

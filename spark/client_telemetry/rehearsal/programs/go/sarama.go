@@ -4,27 +4,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"time"
 
 	"github.com/IBM/sarama"
 )
-
-func env(name string) string { return os.Getenv(name) }
-
-func report(step string, err error) bool {
-	outcome := "ok"
-	if err != nil {
-		outcome = err.Error()
-	}
-	line, _ := json.Marshal(map[string]string{"step": step, "outcome": outcome})
-	fmt.Println(string(line))
-	return err == nil
-}
 
 func settings() *sarama.Config {
 	config := sarama.NewConfig()
@@ -189,13 +175,5 @@ func committed() error {
 }
 
 func main() {
-	if !report("connect", connect()) {
-		return
-	}
-	report("produce", produce())
-	report("consume", consume())
-	joined, commit := group()
-	report("group", joined)
-	report("commit", commit)
-	report("txn", transaction())
+	steps(connect, produce, consume, group, transaction)
 }

@@ -6,18 +6,11 @@ from collections.abc import Coroutine
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from steps import env, report
+from steps import env, login_of_kafka_python, report
 
-SETTINGS: dict[str, object] = {"bootstrap_servers": env("BOOTSTRAP")}
+SETTINGS: dict[str, object] = {"bootstrap_servers": env("BOOTSTRAP"), **login_of_kafka_python()}
 if env("CONFIGURATION"):
     SETTINGS["api_version"] = env("CONFIGURATION").removeprefix("api_version=")
-if env("MECHANISM"):
-    SETTINGS |= {
-        "security_protocol": "SASL_PLAINTEXT",
-        "sasl_mechanism": env("MECHANISM"),
-        "sasl_plain_username": env("USERNAME"),
-        "sasl_plain_password": env("PASSWORD"),
-    }
 READS = {"auto_offset_reset": "earliest", "enable_auto_commit": False}
 TOPIC, GROUP = env("TOPIC"), env("GROUP")
 

@@ -3,16 +3,13 @@
 import os
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from steps import env, report, settings_of
+from steps import env, login_of_kafka_python, report, settings_of
 
-SETTINGS: dict[str, object] = {"bootstrap_servers": env("BOOTSTRAP"), **settings_of("api_version")}
-if env("MECHANISM"):
-    SETTINGS |= {
-        "security_protocol": "SASL_PLAINTEXT",
-        "sasl_mechanism": env("MECHANISM"),
-        "sasl_plain_username": env("USERNAME"),
-        "sasl_plain_password": env("PASSWORD"),
-    }
+SETTINGS: dict[str, object] = {
+    "bootstrap_servers": env("BOOTSTRAP"),
+    **settings_of("api_version"),
+    **login_of_kafka_python(),
+}
 READS = {"auto_offset_reset": "earliest", "enable_auto_commit": False, "consumer_timeout_ms": 20_000}
 TOPIC, GROUP = env("TOPIC"), env("GROUP")
 

@@ -16,6 +16,18 @@ def settings_of(*names: str) -> dict[str, object]:
     return {name: tuple(map(int, value.split("."))) for name, value in given.items()}
 
 
+def login_of_kafka_python() -> dict[str, object]:
+    """The settings with which kafka-python and aiokafka log in; none without a MECHANISM."""
+    if not env("MECHANISM"):
+        return {}
+    return {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": env("MECHANISM"),
+        "sasl_plain_username": env("USERNAME"),
+        "sasl_plain_password": env("PASSWORD"),
+    }
+
+
 def report(step: str, work: Callable[[], None] | None = None, outcome: str = "ok") -> bool:
     """Does a step and prints how it went; True where it went well."""
     if work is not None:
