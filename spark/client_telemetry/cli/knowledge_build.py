@@ -15,7 +15,7 @@ from pathlib import Path
 
 from client_telemetry import knowledge
 from client_telemetry.cli.knowledge_measure import add_measured, library
-from client_telemetry.cli.user_cache import user_cache
+from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.output_file import replace_file
@@ -56,11 +56,11 @@ def main(arguments: Sequence[str]) -> int:
     key = signatures.signing_key(args.key)
     store.activate()
     steps = (
-        [] if args.offline else _steps(MavenRepository(args.cache or user_cache("artefacts")), args.recheck)
+        [] if args.offline else _steps(MavenRepository(cache_folder(args.cache, "artefacts")), args.recheck)
     )
     if args.library and not args.offline:
         with Progress("measuring libraries") as progress:
-            steps += add_measured(args.library, (args.cache or user_cache("rehearsal")).resolve(), progress)
+            steps += add_measured(args.library, cache_folder(args.cache, "rehearsal"), progress)
     own_knowledge.check()
     texts = knowledge.texts()
     manifest = package_files.manifest_of(texts, args.built_at or dt.datetime.now(dt.UTC), _sources(steps))
@@ -92,8 +92,9 @@ def _steps(repository: MavenRepository, recheck: bool) -> list[Step]:
     with Progress("asking for the releases of Kafka") as progress:
         known = releases.known()
         for step in brokers.add_all(repository):
-            progress(f"read {step.release}")
-            print(f"{step.release}: {step.said}" if step.is_done else f"{step.release}: not added")
+            if step.release:
+                progress(f"read {step.release}")
+                print(f"{step.release}: {step.said}" if step.is_done else f"{step.release}: not added")
             steps.append(step)
         if recheck:
             steps += [

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry import knowledge
-from client_telemetry.cli.user_cache import user_cache
+from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import first_of
 from client_telemetry.console.progress import Progress
@@ -38,7 +38,7 @@ def list_newer(arguments: Sequence[str]) -> int:
     parser.add_argument("--cache", type=Path, metavar="FOLDER", help="where the lists are fetched to")
     args = parser.parse_args(arguments)
     store.activate()
-    cache = (args.cache or user_cache("rehearsal")).resolve()
+    cache = cache_folder(args.cache, "rehearsal")
     failed = False
     with Progress("asking registries") as progress:
         for name in progress.counted("asking registries", args.library or names):

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.cli.user_cache import user_cache
+from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted, first_of
@@ -132,7 +132,7 @@ def _rehearse(args: argparse.Namespace, report: Mapping[str, Any], target: str) 
     wanted = [subjects.of_client(client, from_release, args.mechanism) for client in report["clients"]]
     limits = Limits(args.budget_minutes, args.budget_gb, args.jobs)
     with Progress("reading the report") as progress:
-        rehearsing = Rehearsing((args.cache or user_cache("rehearsal")).resolve(), limits, progress)
+        rehearsing = Rehearsing(cache_folder(args.cache, "rehearsal"), limits, progress)
         outcomes = rehearsing.rehearse(
             [alternatives for each in wanted for alternatives in each.subjects], target, from_release
         )

@@ -5,8 +5,12 @@ from pathlib import Path
 from client_telemetry.knowledge.package import UnusablePackage
 
 
-def user_cache(of: str) -> Path:
-    """The folder of the user's cache for something. Raises UnusablePackage where nothing tells where that is."""
+def cache_folder(named: Path | None, of: str) -> Path:
+    """The folder that was named, otherwise that of the user's cache for something; absolute, because tools are run in other
+    folders. Raises UnusablePackage where nothing tells where that is.
+    """
+    if named is not None:
+        return named.resolve()
     try:
         from platformdirs import user_cache_path
     except ModuleNotFoundError:

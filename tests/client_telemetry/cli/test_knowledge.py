@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -270,6 +271,29 @@ def test_a_registry_has_a_release_that_nobody_knows(
     monkeypatch.setenv("CLIENT_TELEMETRY_REGISTRY_MAVEN", served(None))
     code, printed, _ = run(*build)
     assert code == 1 and "the server answered 500" in printed, "what is in use is written all the same"
+
+
+MAVEN = """#!/bin/sh
+# Of Maven what a list of versions needs, in the folder in which it is started.
+for each in "$@"; do
+    case $each in
+    -Dmaven.repo.local=*) kept=${each#*=}/org/apache/kafka/kafka-clients ;;
+    *pom.xml) test -f "$each" || { echo "[ERROR] no $each"; exit 1; } ;;
+    esac
+done
+mkdir -p "$kept" && echo "<version>4.0.0</version>" >"$kept/maven-metadata-central.xml"
+"""
+
+
+def test_maven_finds_a_cache_that_is_named_from_here(run, tmp_path, monkeypatch):
+    (tmp_path / "mvn").write_text(MAVEN)
+    (tmp_path / "mvn").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CLIENT_TELEMETRY_REGISTRY_MAVEN", raising=False)
+    monkeypatch.chdir(tmp_path)
+    code, printed, error = run("knowledge", "build", "--out", "new", "--cache", "cache", "--built-at", TODAY)
+    assert code == 0 and "not done" not in printed + error
+    assert (tmp_path / "cache" / "m2").is_dir()
 
 
 def test_a_release_is_added_from_its_jar_for_one_question(run, tmp_path, kafka_clients_jar):
