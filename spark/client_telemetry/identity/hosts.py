@@ -37,11 +37,9 @@ class HostNames:
         >>> host_names("10.1.2.3 erp-app-1").of("10.1.2.3")
         'erp-app-1'
         """
-        try:
-            parsed = ipaddress.ip_address(address)
-        except ValueError:
+        parsed = parsed_address(address)
+        if parsed is None:
             return None  # a digest if identifiers are hidden
-        parsed = getattr(parsed, "ipv4_mapped", None) or parsed
         for (version, length), names in self._by_prefix_length.items():
             host_bits = parsed.max_prefixlen - length
             if version == parsed.version and (name := names.get(int(parsed) >> host_bits << host_bits)):
@@ -54,6 +52,15 @@ class HostNames:
 
 
 NO_HOSTS = HostNames({})
+
+
+def parsed_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """IPv4 also for those mapped into IPv6; None if the text is no address."""
+    try:
+        parsed = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return getattr(parsed, "ipv4_mapped", None) or parsed
 
 
 def host_names(text: str) -> HostNames:

@@ -4,7 +4,6 @@ certain: it was seen only from addresses of pods whose image is known by its dig
 client id or group agrees. possible: no more than a principal agrees, or a name that several programs share.
 """
 
-import ipaddress
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+from client_telemetry.identity.hosts import parsed_address
 from client_telemetry.inventory.artefact import CLIENT_ID, GROUP, IMAGE, PRINCIPAL, REPOSITORY, Artefact
 from client_telemetry.inventory.seen import Client
 from client_telemetry.inventory.workloads import Container, Workload, Workloads
@@ -133,10 +133,8 @@ def _doubt_of_places(client: Client, places: int, links: Sequence[Link]) -> str:
 
 
 def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False
+    parsed = parsed_address(address)
+    return parsed is not None and parsed.is_loopback
 
 
 def _at(address: str, client: Client, built: Index) -> Iterator[Link]:

@@ -1,12 +1,11 @@
 """What runs where: workloads with their addresses and images."""
 
-import ipaddress
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from client_telemetry.identity.hosts import HostNames
+from client_telemetry.identity.hosts import HostNames, parsed_address
 
 
 class UnusableWorkloads(ValueError):
@@ -90,8 +89,5 @@ def plain_address(text: str) -> str | None:
     >>> plain_address("::ffff:10.1.2.3"), plain_address("FD00::0:1"), plain_address("erp-1")
     ('10.1.2.3', 'fd00::1', None)
     """
-    try:
-        parsed = ipaddress.ip_address(text.strip().strip("[]"))
-    except ValueError:
-        return None
-    return str(getattr(parsed, "ipv4_mapped", None) or parsed)
+    parsed = parsed_address(text.strip().strip("[]"))
+    return None if parsed is None else str(parsed)

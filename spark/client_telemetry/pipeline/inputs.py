@@ -10,6 +10,7 @@ import argparse
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Self
 
 from pyspark.sql import DataFrame
@@ -33,9 +34,12 @@ class StageInputs:
 
     @classmethod
     def of(cls, stage: Stage, days: Sequence[dt.date], tables: Sequence[Table]) -> Self:
-        published = stage.lake.published(stage.cluster)
-        snapshots = {table.name: published[table.name] for table in tables}
-        return cls(stage.lake, stage.cluster, days, snapshots)
+        return cls.of_cluster(stage.lake, stage.cluster, days, tables)
+
+    @classmethod
+    def of_cluster(cls, lake: Lake, cluster: str, days: Sequence[dt.date], tables: Sequence[Table]) -> Self:
+        published = lake.published(cluster)
+        return cls(lake, cluster, days, {table.name: published[table.name] for table in tables})
 
     def on(self, days: Sequence[dt.date]) -> Self:
         """The same tables on other days."""
@@ -45,14 +49,11 @@ class StageInputs:
         condition = Stage.condition({"cluster_id": self.cluster, "dt": list(self.days)})
         return self.lake.read(table, self.snapshots[table.name]).where(condition)
 
-    def rows(self, table: Table[Row], columns: Sequence[str] = ()) -> list[Row]:
-        """Day by day; `columns`: only these, () = all."""
+    def rows(self, table: Table[Row]) -> list[Row]:
+        """Day by day."""
         snapshot = self.snapshots[table.name]
-        return [
-            row
-            for day in self.days
-            for row in self.lake.rows(table, snapshot, columns, cluster_id=self.cluster, dt=day)
-        ]
+        rows = self.lake.rows(table, snapshot, cluster_id=self.cluster, dt=list(self.days))
+        return sorted(rows, key=itemgetter("dt"))
 
     def files(self, table: Table) -> list[PartitionFile]:
         return self.lake.files(table, self.snapshots[table.name], cluster_id=self.cluster, dt=list(self.days))

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from client_telemetry.activity.table_evidence import broker_runs
 from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.lake.lake import Lake
-from client_telemetry.pipeline.inputs import days_of_evidence
+from client_telemetry.pipeline.inputs import StageInputs, days_of_evidence
 from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.review.phases import Change, NoSuchUpgrade, upgrade_of, upgrades
 from client_telemetry.tables.brokers import BROKERS
-from client_telemetry.tables.rows import BrokerRow, UpgradeReportRow
+from client_telemetry.tables.rows import UpgradeReportRow
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 
 EVIDENCE_ENDS_WITHIN_SECONDS = 120
@@ -42,7 +42,8 @@ def planned(args: argparse.Namespace, lake: Lake) -> list[Planned]:
     """
     if args.changed_on == []:
         return []
-    runs = broker_runs(_brokers(lake, args.cluster, days_of_review(args, lake)), 0.0)
+    inputs = StageInputs.of_cluster(lake, args.cluster, days_of_review(args, lake), (BROKERS,))
+    runs = broker_runs(inputs.rows(BROKERS), 0.0)
     changes = upgrades(runs)
     if args.changed_on is None:
         source, target = _upgrade(args.from_release, args.to_release, changes)
@@ -105,8 +106,3 @@ def _upgrade(from_release: str | None, to_release: str | None, happened: Sequenc
             "to review that, name both with --from and --to"
         )
     return upgraded[-1][:2]
-
-
-def _brokers(lake: Lake, cluster: str, days: Sequence[dt.date]) -> list[BrokerRow]:
-    snapshot = lake.published(cluster)[BROKERS.name]
-    return [row for d in days for row in lake.rows(BROKERS, snapshot, cluster_id=cluster, dt=d)]

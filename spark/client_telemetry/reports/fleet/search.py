@@ -1,14 +1,13 @@
 """search.json: what a client instance, a client or an address of the day is found by; and two small files that say whether it
 is worth reading. Columns: docs/fleet-page.md."""
 
-import ipaddress
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from client_telemetry.identity.hosts import NO_HOSTS, HostNames
+from client_telemetry.identity.hosts import NO_HOSTS, HostNames, parsed_address
 from client_telemetry.knowledge.kip511 import software
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.json_text import timestamp
@@ -119,11 +118,7 @@ def _names(row: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _shortest(address: str) -> str:
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    return str(getattr(found, "ipv4_mapped", None) or found)
+    return str(parsed_address(address) or address)
 
 
 def _groups(row: Mapping[str, Any]) -> dict[str, list[str]]:
