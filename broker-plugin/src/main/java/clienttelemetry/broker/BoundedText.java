@@ -47,7 +47,7 @@ final class BoundedText {
         while ((whole[end] & 0xC0) == 0x80) { // not within a character
             end--;
         }
-        String digest = SpoolFile.hex(SpoolFile.sha256().digest(whole)).substring(0, DIGITS);
+        String digest = Sha256.hex(Sha256.begin().digest(whole)).substring(0, DIGITS);
         String cut = new String(whole, 0, end, StandardCharsets.UTF_8) + MARK + digest;
         if (REMEMBERED.size() >= MAX_REMEMBERED) {
             REMEMBERED.clear();

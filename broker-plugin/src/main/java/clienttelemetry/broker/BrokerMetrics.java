@@ -125,7 +125,7 @@ final class BrokerMetrics {
                 String name = BoundedText.name(tags.get(SOFTWARE_NAME));
                 String version = BoundedText.name(tags.get(SOFTWARE_VERSION));
                 String listener = tags.get("listener");
-                ObjectNode sum = sums.computeIfAbsent(listener + "\n" + name + "\n" + version, key -> Manifests.JSON.createObjectNode()
+                ObjectNode sum = sums.computeIfAbsent(listener + "\n" + name + "\n" + version, key -> Json.MAPPER.createObjectNode()
                         .put("listener", listener)
                         .put("client_software_name", name)
                         .put("client_software_version", version)

@@ -192,7 +192,7 @@ abstract class BrokerReporter implements MetricsReporter {
         Instant startedAt = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
         Incarnation broker = Incarnation.starting(clusterId, Integer.parseInt(brokerId), startedAt, kafkaVersion());
         metrics.leaveOut(settings.leftOut);
-        Dump started = new Dump(broker, settings, ObjectStore.at(settings), metrics, configuration, this::registry, BrokerClock.SYSTEM);
+        Dump started = new Dump(broker, settings, ObjectStores.at(settings), metrics, configuration, this::registry, BrokerClock.SYSTEM);
         started.start();
         status = DumpStatus.register(started);
         dump = started;

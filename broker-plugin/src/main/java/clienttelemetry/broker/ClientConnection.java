@@ -29,7 +29,7 @@ final class ClientConnection {
      */
     void connectionId(String id) {
         connectionId = id;
-        String remote = remote(id);
+        String remote = ConnectionId.remote(id);
         int colon = remote.lastIndexOf(':');
         if (colon < 0) {
             return;
@@ -39,24 +39,6 @@ final class ClientConnection {
             clientAddress = remote.substring(0, colon);
         } catch (NumberFormatException e) {
             clientPort = -1; // an id of another form: what it would say stays unknown
-        }
-    }
-
-    /** The {@code address:port} of the client in Kafka's connection id; empty where the id has another form. */
-    static String remote(String connectionId) {
-        int from = connectionId.indexOf('-') + 1;
-        int to = connectionId.indexOf('-', from);
-        return from > 0 && to > 0 ? connectionId.substring(from, to) : "";
-    }
-
-    /** The port of the broker in Kafka's connection id; -1 where the id has another form. */
-    static int localPort(String connectionId) {
-        int dash = connectionId.indexOf('-');
-        int colon = connectionId.lastIndexOf(':', Math.max(0, dash));
-        try {
-            return dash > 0 && colon > 0 ? Integer.parseInt(connectionId.substring(colon + 1, dash)) : -1;
-        } catch (NumberFormatException e) {
-            return -1;
         }
     }
 

@@ -249,7 +249,7 @@ final class ConnectionRegistry {
             sumUp(oldest);
             forget(oldest);
         }
-        Long acceptedNanos = accepted.remove(ClientConnection.remote(id));
+        Long acceptedNanos = accepted.remove(ConnectionId.remote(id));
         return connections.computeIfAbsent(id, each -> {
             Connection connection = new Connection(each, acceptedNanos == null ? nanos : acceptedNanos, ticks.getAsLong());
             account(connection);
@@ -400,7 +400,7 @@ final class ConnectionRegistry {
         }
         String failed = failedLogins.line(message, error, millis * NANOS_PER_MILLI);
         if (failed != null) {
-            accepted.remove(ClientConnection.remote(failed));
+            accepted.remove(ConnectionId.remote(failed));
             failing.add(ticks.getAsLong());
         }
     }
@@ -416,11 +416,11 @@ final class ConnectionRegistry {
     private void close(String id, long nanos, Refusal refusal) {
         Connection connection = connections.get(id);
         if (connection == null) {
-            boolean isKnown = accepted.containsKey(ClientConnection.remote(id));
+            boolean isKnown = accepted.containsKey(ConnectionId.remote(id));
             boolean isWorthIt = (refusal != null || reportsSilent && isKnown) && !isOfOthers(id);
             connection = isWorthIt ? open(id, nanos) : null;
             if (connection == null) {
-                accepted.remove(ClientConnection.remote(id));
+                accepted.remove(ConnectionId.remote(id));
                 if (isWorthIt) { // no room
                     Connection passing = new Connection(id, nanos, 0);
                     count(passing, refusal, nanos);
@@ -451,7 +451,7 @@ final class ConnectionRegistry {
 
     /** By the port: before its first request in the log, a connection names no listener. */
     private boolean isOfOthers(String id) {
-        Listeners.Listener listener = listeners.onPort(ClientConnection.localPort(id));
+        Listeners.Listener listener = listeners.onPort(ConnectionId.localPort(id));
         return listener != null && (leftOut.contains(listener.name) || listeners.isOfControllers(listener.name));
     }
 

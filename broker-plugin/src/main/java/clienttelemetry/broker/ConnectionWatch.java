@@ -31,7 +31,7 @@ final class ConnectionWatch {
     private Instant last;
     private boolean isEveryRequestWanted;
 
-    /** @param tap gives what listens to a logger: {@link LogTap#on} */
+    /** @param tap gives what listens to a logger: {@link LogTaps#on} */
     ConnectionWatch(Settings settings, int brokerId, ConnectionRegistry registry, BiFunction<String, LogTap.Listener, LogTap> tap) {
         this.registry = registry;
         this.brokerId = brokerId;

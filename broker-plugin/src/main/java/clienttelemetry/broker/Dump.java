@@ -82,7 +82,7 @@ final class Dump {
         room = new SpoolRoom(settings.spoolFolder, settings.spoolMaxBytes, settings.spoolMinFreeBytes);
         uploads = new Uploads(store, clock);
         manifests = new Manifests(broker, folder);
-        spool = new Spool(folder, settings, broker, clock, drops, room, manifests, uploads);
+        spool = new Spool(folder, settings, broker, clock, drops, room, this::finished);
         ConnectionRegistry made = registry == null ? null : registry.create(queue::offer, drops);
         watch = made == null ? null : watch(settings, broker.brokerId, made, registry);
         this.registry = watch == null ? null : made;
@@ -90,6 +90,11 @@ final class Dump {
         hours = new Hours(broker, folder, clock, manifests, uploads, drops, metrics, Listeners.of(configuration).describe(), MetadataLog.of(configuration),
                 settings.identifiers, this.registry, watch, reconciliation);
         thread.setDaemon(true);
+    }
+
+    private void finished(SpooledObject object) throws IOException {
+        manifests.add(object);
+        uploads.object(object, broker);
     }
 
     /** Null if connections cannot be watched. */
@@ -108,7 +113,7 @@ final class Dump {
 
         /** What listens to a logger for it. */
         default LogTap tap(String logger, LogTap.Listener listener) {
-            return LogTap.on(logger, listener);
+            return LogTaps.on(logger, listener);
         }
     }
 

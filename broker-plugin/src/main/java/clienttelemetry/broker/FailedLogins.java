@@ -108,7 +108,7 @@ final class FailedLogins {
                     .replace(client.clientAddress, "CLIENT");
         }
         reason = BoundedText.cut(reason, MAX_REASON_BYTES);
-        Listeners.Listener listener = listeners.onPort(ClientConnection.localPort(connectionId));
+        Listeners.Listener listener = listeners.onPort(ConnectionId.localPort(connectionId));
         if (listener != null && leftOut.contains(listener.name)) {
             return;
         }

@@ -136,7 +136,7 @@ final class Hours {
     void save(Instant now, boolean isStopping) {
         savedDrops = drops.totals();
         manifests.addDropped(hour, savedDrops);
-        ObjectNode manifest = manifests.of(hour).put("alive_at", SpooledObject.time(now));
+        ObjectNode manifest = manifests.of(hour).put("alive_at", Times.text(now));
         if (watch != null && watch.modeOfHour() != Settings.Watch.OFF) {
             ObjectNode told = manifest.putObject("registry").put("mode", watch.modeOfHour().text());
             ArrayNode windows = told.putArray("windows");
@@ -197,7 +197,7 @@ final class Hours {
         if (line == null) {
             return;
         }
-        JsonNode response = Manifests.JSON.readTree(line.substring(line.indexOf('{'))).path("response");
+        JsonNode response = Json.MAPPER.readTree(line.substring(line.indexOf('{'))).path("response");
         ArrayNode versions = manifest.putArray("api_versions");
         for (JsonNode api : response.path("apiKeys")) {
             versions.addArray().add(api.get("apiKey")).add(api.get("minVersion")).add(api.get("maxVersion"));

@@ -112,7 +112,7 @@ public final class Identifiers {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
             mac.init(key);
-            return MARK + SpoolFile.hex(mac.doFinal(text.getBytes(StandardCharsets.UTF_8))).substring(0, DIGITS);
+            return MARK + Sha256.hex(mac.doFinal(text.getBytes(StandardCharsets.UTF_8))).substring(0, DIGITS);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java has HmacSHA256", e);
         }
@@ -123,7 +123,7 @@ public final class Identifiers {
         if (id == null || isClear(Kind.ADDRESS)) {
             return id;
         }
-        String remote = ClientConnection.remote(id);
+        String remote = ConnectionId.remote(id);
         int colon = remote.lastIndexOf(':');
         if (colon < 0) {
             return treated(Kind.ADDRESS, id);
@@ -134,7 +134,7 @@ public final class Identifiers {
 
     /** For the manifest. */
     ObjectNode describe() {
-        ObjectNode out = Manifests.JSON.createObjectNode();
+        ObjectNode out = Json.MAPPER.createObjectNode();
         treatments.forEach((kind, treatment) -> out.put(kind.text(), treatment.name().toLowerCase(Locale.ROOT)));
         return out;
     }

@@ -111,7 +111,7 @@ final class Listeners {
         if (all.isEmpty()) {
             return null;
         }
-        ArrayNode out = Manifests.JSON.createArrayNode();
+        ArrayNode out = Json.MAPPER.createArrayNode();
         for (Listener each : all) {
             ArrayNode mechanisms = out.addObject().put("name", each.name).put("security_protocol", each.protocol)
                     .putArray("sasl_mechanisms");

@@ -1,7 +1,5 @@
 package clienttelemetry.broker;
 
-import org.slf4j.LoggerFactory;
-
 /**
  * Listens to a logger of the broker at a level of its own, while the operator's appenders go on getting what the
  * operator's level lets through, also when the operator changes that level meanwhile. Nothing is changed in a file.
@@ -27,17 +25,4 @@ interface LogTap {
 
     /** Leaves the logger as the operator configured it. */
     void remove();
-
-    /** For the logging that this process uses; throws where it is neither of the two that Kafka ships. */
-    static LogTap on(String logger, Listener listener) {
-        String binding = LoggerFactory.getILoggerFactory().getClass().getName();
-        if (binding.startsWith("org.apache.logging.slf4j.")) {
-            return new Log4j2Tap(logger, listener);
-        }
-        if (binding.contains("eload4j") || binding.equals("org.slf4j.impl.Log4jLoggerFactory")) {
-            return new Reload4jTap(logger, listener);
-        }
-        throw new IllegalStateException("the logging of this process is " + binding
-                + "; connections can be watched with log4j 2 and reload4j");
-    }
 }

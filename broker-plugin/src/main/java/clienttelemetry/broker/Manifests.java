@@ -1,6 +1,5 @@
 package clienttelemetry.broker;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
@@ -21,7 +20,6 @@ import java.util.TreeSet;
  * so that a successor can finish them. For one thread.
  */
 final class Manifests {
-    static final ObjectMapper JSON = new ObjectMapper();
     private static final String PREFIX = "manifest_";
     /** A clock may step back into an hour that was; its manifest then goes on. */
     private static final int KEPT_HOURS = 100;
@@ -43,13 +41,13 @@ final class Manifests {
     /** The manifest of the hour, begun if it is not there yet. */
     ObjectNode of(Hour hour) {
         return hours.computeIfAbsent(hour, each -> {
-            ObjectNode manifest = JSON.createObjectNode()
+            ObjectNode manifest = Json.MAPPER.createObjectNode()
                     .put("schema_version", 1)
                     .put("cluster_id", broker.clusterId)
                     .put("broker_id", broker.brokerId)
                     .put("incarnation", broker.id)
                     .put("hour", hour.toString())
-                    .put("broker_started_at", SpooledObject.time(broker.startedAt))
+                    .put("broker_started_at", Times.text(broker.startedAt))
                     .put("broker_software_name", "apache-kafka")
                     .put("broker_software_version", broker.softwareVersion);
             manifest.putObject("plugin").put("name", PluginVersion.NAME).put("version", PluginVersion.VERSION);
@@ -110,7 +108,7 @@ final class Manifests {
 
     static Path save(Path folder, Hour hour, ObjectNode manifest) throws IOException {
         synchronized (SAVING) {
-            return PrivateFiles.write(path(folder, hour), JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(manifest));
+            return PrivateFiles.write(path(folder, hour), Json.MAPPER.writerWithDefaultPrettyPrinter().writeValueAsBytes(manifest));
         }
     }
 

@@ -107,7 +107,7 @@ final class MetadataLog {
         if (!isKnown) {
             return null;
         }
-        ArrayNode all = Manifests.JSON.createArrayNode();
+        ArrayNode all = Json.MAPPER.createArrayNode();
         scramUsers.forEach((user, mechanisms) -> {
             String principal = identifiers.treated(Identifiers.Kind.PRINCIPAL, BoundedText.principal(PRINCIPAL_TYPE + user));
             ArrayNode names = all.addObject().put("principal", principal).putArray("mechanisms");
@@ -121,7 +121,7 @@ final class MetadataLog {
         if (!isKnown) {
             return null;
         }
-        ArrayNode all = Manifests.JSON.createArrayNode();
+        ArrayNode all = Json.MAPPER.createArrayNode();
         configs.forEach((name, config) -> {
             ObjectNode one = all.addObject().put("name", name).put("interval_ms", interval(config));
             ArrayNode metrics = one.putArray("metrics");

@@ -50,13 +50,13 @@ final class Recovery {
         if (lock == null) {
             throw new IOException("another process holds " + folder);
         }
-        ObjectNode identity = Manifests.JSON.createObjectNode()
+        ObjectNode identity = Json.MAPPER.createObjectNode()
                 .put("cluster_id", broker.clusterId)
                 .put("broker_id", broker.brokerId)
                 .put("incarnation", broker.id)
                 .put("started_at", broker.startedAt.toString())
                 .put("software_version", broker.softwareVersion);
-        PrivateFiles.write(folder.resolve(BROKER), Manifests.JSON.writeValueAsBytes(identity));
+        PrivateFiles.write(folder.resolve(BROKER), Json.MAPPER.writeValueAsBytes(identity));
         return lock;
     }
 
@@ -141,7 +141,7 @@ final class Recovery {
     /** Null if it is torn: what it listed and is not in the spool any more is in the store all the same. */
     private static ObjectNode readManifest(Path file) throws IOException {
         try {
-            ObjectNode manifest = (ObjectNode) Manifests.JSON.readTree(Files.readAllBytes(file));
+            ObjectNode manifest = (ObjectNode) Json.MAPPER.readTree(Files.readAllBytes(file));
             return manifest.path("files").isArray() && manifest.path("dropped").isObject() ? manifest : null;
         } catch (JsonProcessingException | ClassCastException e) {
             LOG.warn("The manifest {} cannot be read and is made anew from the objects: {}", file, e.getMessage());
@@ -151,7 +151,7 @@ final class Recovery {
 
     private static Incarnation readBroker(Path folder, Incarnation successor) throws IOException {
         try {
-            JsonNode identity = Manifests.JSON.readTree(Files.readAllBytes(folder.resolve(BROKER)));
+            JsonNode identity = Json.MAPPER.readTree(Files.readAllBytes(folder.resolve(BROKER)));
             return new Incarnation(identity.get("cluster_id").asText(), identity.get("broker_id").asInt(),
                     identity.get("incarnation").asText(), Instant.parse(identity.get("started_at").asText()),
                     identity.get("software_version").asText());

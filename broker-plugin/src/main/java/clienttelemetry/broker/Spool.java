@@ -14,14 +14,17 @@ final class Spool {
     private static final Logger LOG = LoggerFactory.getLogger(Spool.class);
     private static final long PAUSE_MILLIS = 10_000;
 
+    /** Takes each object when it is whole. */
+    public interface Finished {
+        void object(SpooledObject object) throws IOException;
+    }
+
     private final Path folder;
     private final Settings settings;
-    private final Incarnation broker;
     private final BrokerClock clock;
     private final Drops drops;
     private final SpoolRoom room;
-    private final Manifests manifests;
-    private final Uploads uploads;
+    private final Finished finished;
     private final RecordEncoder encoder;
     private final Map<Dataset, SpoolFile> open = new EnumMap<>(Dataset.class);
     private final Map<Dataset, Long> nextSequence = new EnumMap<>(Dataset.class);
@@ -29,16 +32,13 @@ final class Spool {
     private long reportedFullAt;
     private boolean isFullReported;
 
-    Spool(Path folder, Settings settings, Incarnation broker, BrokerClock clock, Drops drops, SpoolRoom room,
-            Manifests manifests, Uploads uploads) {
+    Spool(Path folder, Settings settings, Incarnation broker, BrokerClock clock, Drops drops, SpoolRoom room, Finished finished) {
         this.folder = folder;
         this.settings = settings;
-        this.broker = broker;
         this.clock = clock;
         this.drops = drops;
         this.room = room;
-        this.manifests = manifests;
-        this.uploads = uploads;
+        this.finished = finished;
         encoder = new RecordEncoder(broker);
         for (Dataset dataset : Dataset.values()) {
             nextSequence.put(dataset, 0L);
@@ -120,16 +120,11 @@ final class Spool {
             long before = file.storedBytes();
             SpooledObject object = file.finish();
             room.add(object.bytes - before);
-            done(object);
+            finished.object(object);
         } catch (IOException e) {
             open.put(dataset, file);
             failed(dataset, e);
         }
-    }
-
-    private void done(SpooledObject object) throws IOException {
-        manifests.add(object);
-        uploads.object(object, broker);
     }
 
     /** Keeps what was flushed, counts the rest as lost, and leaves the disk alone for a while. */
@@ -148,7 +143,7 @@ final class Spool {
             drops.count(Drops.Reason.SPOOL_FULL, appended - keptRecords);
             nextSequence.put(dataset, file.name.firstSequence + keptRecords);
             if (kept != null) {
-                done(kept);
+                finished.object(kept);
             }
         } catch (IOException e) {
             drops.count(Drops.Reason.SPOOL_FULL, file.unflushed());

@@ -9,7 +9,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
 /**
  * An object that still takes records. Its file is one zstd stream; what was flushed survives a killed process, and
@@ -82,12 +81,12 @@ final class SpoolFile {
             return null;
         }
         byte[] whole = Files.readAllBytes(name.open());
-        return finished(flushed, whole.length, sha256().digest(whole));
+        return finished(flushed, whole.length, Sha256.begin().digest(whole));
     }
 
     private SpooledObject finished(RecordSpan held, long bytes, byte[] digest) throws IOException {
         Files.move(name.open(), name.finished(), StandardCopyOption.ATOMIC_MOVE);
-        return new SpooledObject(name, held, bytes, hex(digest));
+        return new SpooledObject(name, held, bytes, Sha256.hex(digest));
     }
 
     /** Frees what it holds; its file is gone. */
@@ -113,26 +112,10 @@ final class SpoolFile {
         return stored.bytes;
     }
 
-    static String hex(byte[] bytes) {
-        StringBuilder text = new StringBuilder(2 * bytes.length);
-        for (byte each : bytes) {
-            text.append(Character.forDigit(each >> 4 & 0xF, 16)).append(Character.forDigit(each & 0xF, 16));
-        }
-        return text.toString();
-    }
-
-    static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
-        }
-    }
-
     /** Counts and digests what goes to the file. */
     private static final class Counted extends OutputStream {
         private final OutputStream out;
-        private final MessageDigest digest = sha256();
+        private final MessageDigest digest = Sha256.begin();
         private long bytes;
 
         Counted(OutputStream out) {

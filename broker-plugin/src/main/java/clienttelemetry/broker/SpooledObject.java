@@ -3,8 +3,6 @@ package clienttelemetry.broker;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 
 /** A finished object in the spool, as the manifest lists it. */
 final class SpooledObject {
@@ -45,17 +43,8 @@ final class SpooledObject {
                 .put("bytes", bytes)
                 .put("first_sequence", name.firstSequence)
                 .put("last_sequence", lastSequence())
-                .put("min_time", time(span.minNanos))
-                .put("max_time", time(span.maxNanos))
+                .put("min_time", Times.text(span.minNanos))
+                .put("max_time", Times.text(span.maxNanos))
                 .put("sha256", sha256);
-    }
-
-    static String time(long nanosSince1970) {
-        long seconds = Math.floorDiv(nanosSince1970, 1_000_000_000L);
-        return time(Instant.ofEpochSecond(seconds, Math.floorMod(nanosSince1970, 1_000_000_000L)));
-    }
-
-    static String time(Instant time) {
-        return time.truncatedTo(ChronoUnit.MICROS).toString();
     }
 }

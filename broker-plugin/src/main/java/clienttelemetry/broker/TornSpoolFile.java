@@ -56,14 +56,14 @@ final class TornSpoolFile {
     }
 
     private static String sha256(Path file) throws IOException {
-        MessageDigest digest = SpoolFile.sha256();
+        MessageDigest digest = Sha256.begin();
         try (InputStream in = Files.newInputStream(file)) {
             byte[] buffer = new byte[1 << 16];
             for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
                 digest.update(buffer, 0, read);
             }
         }
-        return SpoolFile.hex(digest.digest());
+        return Sha256.hex(digest.digest());
     }
 
     /** Copies the whole records and tells what they are. */

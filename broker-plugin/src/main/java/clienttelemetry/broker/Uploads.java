@@ -106,7 +106,7 @@ final class Uploads {
         add(Kind.MANIFEST, broker.id, hour, file, () -> {
             byte[] content = Files.readAllBytes(file);
             Path copy = PrivateFiles.write(file.resolveSibling(file.getFileName() + ".upload"), content);
-            put(hour.manifestKey(broker), copy, SpoolFile.hex(SpoolFile.sha256().digest(content)));
+            put(hour.manifestKey(broker), copy, Sha256.hex(Sha256.begin().digest(content)));
             Files.deleteIfExists(copy);
             Manifests.deleteIfSame(file, content);
         });

@@ -45,7 +45,7 @@ class BrokerMetricsTest {
         metrics.add(connections("1", 3));
         double[] count = {5};
         metrics.add(throttled(count));
-        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        ObjectNode manifest = Json.MAPPER.createObjectNode();
         metrics.describe(manifest);
         assertEquals(5, manifest.at("/connections/0/count").asInt());
         assertEquals(5, throttles(manifest));
@@ -54,7 +54,7 @@ class BrokerMetricsTest {
         assertEquals(6, throttles(manifest), "the hour's sum");
 
         count[0] = 8;
-        ObjectNode next = Manifests.JSON.createObjectNode();
+        ObjectNode next = Json.MAPPER.createObjectNode();
         metrics.add(metric("client-metrics", "instance-count", Double.NaN, Map.of()));
         metrics.describe(next);
         metrics.describe(next);
@@ -68,7 +68,7 @@ class BrokerMetricsTest {
         double[] count = {0};
         KafkaMetric first = throttled(count);
         metrics.add(first);
-        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        ObjectNode manifest = Json.MAPPER.createObjectNode();
         metrics.describe(manifest);
         count[0] = 1;
         metrics.remove(first);
@@ -94,7 +94,7 @@ class BrokerMetricsTest {
             metrics.add(metric("socket-server-metrics", "connections", 1, Map.of("clientSoftwareName", i + "x".repeat(32_000),
                     "clientSoftwareVersion", "1".repeat(32_000), "listener", "CLIENTS", "networkProcessor", "0")));
         }
-        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        ObjectNode manifest = Json.MAPPER.createObjectNode();
         metrics.describe(manifest);
         assertEquals(300, manifest.get("connections").size());
         assertTrue(manifest.toString().length() < 300 * 1000, manifest.toString().length() + " characters");
@@ -106,7 +106,7 @@ class BrokerMetricsTest {
         BrokerMetrics metrics = new BrokerMetrics();
         metrics.leaveOut(Set.of("CLIENTS"));
         metrics.add(connections("0", 2));
-        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        ObjectNode manifest = Json.MAPPER.createObjectNode();
         metrics.describe(manifest);
         assertEquals(0, manifest.get("connections").size());
         assertEquals(2, metrics.connectionsBySoftware(listener -> false).values().iterator().next(), "and they are compared all the same");
@@ -146,7 +146,7 @@ class BrokerMetricsTest {
         BrokerMetrics metrics = new BrokerMetrics();
         KafkaMetric gauge = connections("0", 2);
         metrics.add(gauge);
-        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        ObjectNode manifest = Json.MAPPER.createObjectNode();
         try {
             server.registerMBean(new Yammer((byte) 3), state);
             server.registerMBean(new Yammer(5), produced);
@@ -174,7 +174,7 @@ class BrokerMetricsTest {
     void versionsThatNobodyHasGetNoRows() throws Exception {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         BrokerMetrics metrics = new BrokerMetrics();
-        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        ObjectNode manifest = Json.MAPPER.createObjectNode();
         try {
             for (int version : new int[] {-7, 0, 4, 9, 99, 32_767}) {
                 server.registerMBean(new Yammer(1), new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,request=ApiVersions,version="

@@ -167,7 +167,7 @@ class BrokerReporterTest {
         reporter.close();
         assertTrue(allocated < 1 << 20, allocated + " bytes allocated on the request thread");
         String key = TestBroker.keys(folder.resolve("raw")).stream().filter(each -> each.contains("manifests")).findFirst().orElseThrow();
-        String dropped = Manifests.JSON.readTree(Files.readAllBytes(folder.resolve("raw").resolve(key))).get("dropped").toString();
+        String dropped = Json.MAPPER.readTree(Files.readAllBytes(folder.resolve("raw").resolve(key))).get("dropped").toString();
         assertTrue(dropped.contains("\"oversized\":1"), dropped);
     }
 

@@ -223,7 +223,7 @@ class ConnectionRegistryTest {
                 64 << 20, () -> ticks);
         String server = "[SocketServer listenerType=BROKER, nodeId=1] ";
         for (String id : new String[] {ID, ID.replace("29200", "9093")}) {
-            String remote = ClientConnection.remote(id);
+            String remote = ConnectionId.remote(id);
             quiet.accepted("Accepted connection from /" + remote + " on /127.0.0.1:29200 and assigned it to processor 0", 2);
             quiet.selected(server + "Connection with /10.0.0.7 (channelId=" + id + ") disconnected", null, 3);
             quiet.refused("Exception while processing request from " + id,

@@ -61,7 +61,10 @@ class DumpTest {
         uploads = new Uploads(store, BrokerClock.SYSTEM);
         manifests = new Manifests(TestBroker.BROKER, spoolFolder());
         BrokerClock clock = new BrokerClock(Clock.fixed(TestBroker.NOON, ZoneOffset.UTC), System::nanoTime);
-        return new Spool(spoolFolder(), settings, TestBroker.BROKER, clock, drops, room, manifests, uploads);
+        return new Spool(spoolFolder(), settings, TestBroker.BROKER, clock, drops, room, object -> {
+            manifests.add(object);
+            uploads.object(object, TestBroker.BROKER);
+        });
     }
 
     private static byte[] noise(int bytes, long seed) {
@@ -116,7 +119,7 @@ class DumpTest {
         for (JsonNode file : manifest.get("files")) {
             byte[] stored = Files.readAllBytes(raw().resolve(file.get("key").asText()));
             assertEquals(file.get("bytes").asLong(), stored.length);
-            assertEquals(file.get("sha256").asText(), SpoolFile.hex(SpoolFile.sha256().digest(stored)));
+            assertEquals(file.get("sha256").asText(), Sha256.hex(Sha256.begin().digest(stored)));
         }
         assertEquals("2026-11-20T12:00:00Z", manifest.at("/files/0/min_time").asText());
         try (Stream<Path> left = Files.list(spoolFolder())) {
@@ -354,7 +357,7 @@ class DumpTest {
         assertEquals(3, kept.span.records);
         new FolderStore(raw(), false).put(kept.key(TestBroker.BROKER), kept.file(), kept.sha256);
         assertEquals(upTo(3), sequences());
-        assertEquals(kept.sha256, SpoolFile.hex(SpoolFile.sha256().digest(Files.readAllBytes(kept.file()))));
+        assertEquals(kept.sha256, Sha256.hex(Sha256.begin().digest(Files.readAllBytes(kept.file()))));
     }
 
     /** A broker that stops while the store is just back does not sit out the pause between two attempts. */
@@ -443,7 +446,7 @@ class DumpTest {
         long told = 0;
         for (int i = 0; i < 50 && told == 0; i++) {
             Thread.sleep(100);
-            told = Files.exists(manifest) ? Manifests.JSON.readTree(Files.readAllBytes(manifest)).at("/dropped/queue_full").asLong() : 0;
+            told = Files.exists(manifest) ? Json.MAPPER.readTree(Files.readAllBytes(manifest)).at("/dropped/queue_full").asLong() : 0;
         }
         assertEquals(7, told);
         dump.stop();

@@ -70,7 +70,7 @@ class LostSpoolTest {
         long lost = 0;
         for (String key : TestBroker.keys(raw)) {
             if (key.endsWith(".json")) {
-                JsonNode manifest = Manifests.JSON.readTree(Files.readAllBytes(raw.resolve(key)));
+                JsonNode manifest = Json.MAPPER.readTree(Files.readAllBytes(raw.resolve(key)));
                 lost += manifest.at("/dropped/spool_full").asLong();
                 for (JsonNode file : manifest.get("files")) {
                     assertTrue(Files.exists(raw.resolve(file.get("key").asText())), "a manifest lists what there is");

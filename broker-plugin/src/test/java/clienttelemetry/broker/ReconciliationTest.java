@@ -74,7 +74,7 @@ class ReconciliationTest {
     }
 
     private String looked() {
-        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        ObjectNode manifest = Json.MAPPER.createObjectNode();
         reconciliation.describe(manifest);
         reconciliation.describe(manifest); // a connection is missed that is missed at two looks
         return manifest.get("reconciliation").toString();

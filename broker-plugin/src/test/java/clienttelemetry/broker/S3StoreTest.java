@@ -153,7 +153,7 @@ class S3StoreTest {
             span.add(1);
             uploads.object(new SpooledObject(name, span, 1, OF_CONTENT), TestBroker.BROKER);
         }
-        uploads.manifest(Manifests.save(folder, hour, Manifests.JSON.createObjectNode()), hour, TestBroker.BROKER);
+        uploads.manifest(Manifests.save(folder, hour, Json.MAPPER.createObjectNode()), hour, TestBroker.BROKER);
         while (uploads.attemptOne()) {
             // until nothing is due
         }

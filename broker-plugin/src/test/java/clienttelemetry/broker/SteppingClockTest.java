@@ -83,7 +83,7 @@ class SteppingClockTest {
         int entries = 0;
         for (String key : TestBroker.keys(raw())) {
             if (key.endsWith(".json")) {
-                for (JsonNode file : Manifests.JSON.readTree(Files.readAllBytes(raw().resolve(key))).get("files")) {
+                for (JsonNode file : Json.MAPPER.readTree(Files.readAllBytes(raw().resolve(key))).get("files")) {
                     listed.add(file.get("key").asText());
                     entries++;
                 }
@@ -220,7 +220,7 @@ class SteppingClockTest {
         start();
         pass(Duration.ofMinutes(7));
         Path manifest = Manifests.path(folder.resolve("spool").resolve(TestBroker.BROKER.id), Hour.of(timeOfDay.now));
-        Instant alive = Instant.parse(Manifests.JSON.readTree(Files.readAllBytes(manifest)).get("alive_at").asText());
+        Instant alive = Instant.parse(Json.MAPPER.readTree(Files.readAllBytes(manifest)).get("alive_at").asText());
         assertTrue(Duration.between(alive, timeOfDay.now).compareTo(Duration.ofSeconds(11)) <= 0, alive + " is long before " + timeOfDay.now);
     }
 

@@ -121,7 +121,7 @@ final class TestBroker {
     static JsonNode manifest(Path raw, String hour) throws IOException {
         for (String key : keys(raw)) {
             if (key.contains("manifests") && key.contains("/hour=" + hour + "/")) {
-                return Manifests.JSON.readTree(Files.readAllBytes(raw.resolve(key)));
+                return Json.MAPPER.readTree(Files.readAllBytes(raw.resolve(key)));
             }
         }
         throw new IOException("no manifest of hour " + hour);

@@ -1,0 +1,14 @@
+package clienttelemetry.broker;
+
+import java.nio.file.Path;
+
+/** The object store that the settings name. */
+final class ObjectStores {
+    private ObjectStores() {}
+
+    static ObjectStore at(Settings settings) {
+        return "s3".equals(settings.location.getScheme())
+                ? new S3Store(settings)
+                : new FolderStore(Path.of(settings.location.getPath()), settings.isGroupReadable);
+    }
+}
