@@ -255,7 +255,7 @@ abstract class BrokerReporter implements MetricsReporter {
     }
 
     /** @param pushIntervalMs -1 where it is not known */
-    static DumpRecord record(Identifiers identifiers, AuthorizableRequestContext context, ClientTelemetryPayload payload, int pushIntervalMs, long nanos) {
+    static DumpRecord record(IdentifierRules identifiers, AuthorizableRequestContext context, ClientTelemetryPayload payload, int pushIntervalMs, long nanos) {
         // The buffer is shared with other plugins and belongs to the request: its position stays, its bytes are copied.
         ByteBuffer data = payload.data().duplicate();
         byte[] bytes = new byte[data.remaining()];

@@ -87,11 +87,11 @@ final class ClientConnection {
         return bytes;
     }
 
-    ProtobufWriter encode(Identifiers identifiers) {
+    ProtobufWriter encode(IdentifierRules identifiers) {
         ProtobufWriter out = new ProtobufWriter(256);
-        out.presentString(1, identifiers.treated(Identifiers.Kind.CLIENT_ID, clientId))
-                .string(2, identifiers.treated(Identifiers.Kind.PRINCIPAL, principal))
-                .string(3, identifiers.treated(Identifiers.Kind.ADDRESS, clientAddress))
+        out.presentString(1, identifiers.treated(IdentifierRules.Kind.CLIENT_ID, clientId))
+                .string(2, identifiers.treated(IdentifierRules.Kind.PRINCIPAL, principal))
+                .string(3, identifiers.treated(IdentifierRules.Kind.ADDRESS, clientAddress))
                 .string(5, listenerName)
                 .string(6, securityProtocol)
                 .string(7, identifiers.connectionId(connectionId))

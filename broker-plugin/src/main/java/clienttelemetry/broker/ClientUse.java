@@ -95,12 +95,12 @@ final class ClientUse {
     }
 
     /** Fields 10 to 12 of a ConnectionEvent. */
-    void encode(ProtobufWriter out, Identifiers identifiers) {
+    void encode(ProtobufWriter out, IdentifierRules identifiers) {
         for (ApiUse use : uses) {
             out.message(10, use.encode());
         }
-        groups.forEach(id -> out.presentString(11, identifiers.treated(Identifiers.Kind.GROUP_ID, id)));
-        transactionalIds.forEach(id -> out.presentString(12, identifiers.treated(Identifiers.Kind.TRANSACTIONAL_ID, id)));
+        groups.forEach(id -> out.presentString(11, identifiers.treated(IdentifierRules.Kind.GROUP_ID, id)));
+        transactionalIds.forEach(id -> out.presentString(12, identifiers.treated(IdentifierRules.Kind.TRANSACTIONAL_ID, id)));
     }
 
     /** Names of the contract's fields of which something was cut or is missing. */

@@ -44,7 +44,7 @@ final class Connection {
         return 300 + client.heapBytes() + use.heapBytes();
     }
 
-    DumpRecord event(ConnectionEvent.Kind kind, long observedNanos, Identifiers identifiers) {
+    DumpRecord event(ConnectionEvent.Kind kind, long observedNanos, IdentifierRules identifiers) {
         ConnectionEvent event = new ConnectionEvent(kind, observedNanos, client);
         event.openedNanos = openedNanos;
         event.lastRequestNanos = lastRequestNanos;

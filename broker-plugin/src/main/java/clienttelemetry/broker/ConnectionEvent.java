@@ -36,7 +36,7 @@ final class ConnectionEvent {
         this.client = client;
     }
 
-    DumpRecord record(Identifiers identifiers) {
+    DumpRecord record(IdentifierRules identifiers) {
         ProtobufWriter out = new ProtobufWriter(512);
         out.fixed64(5, observedNanos)
                 .message(6, client.encode(identifiers))

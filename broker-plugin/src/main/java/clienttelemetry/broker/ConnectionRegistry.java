@@ -76,7 +76,7 @@ final class ConnectionRegistry {
     private final Consumer<DumpRecord> sink;
     private final Drops drops;
     private final Listeners listeners;
-    private final Identifiers identifiers;
+    private final IdentifierRules identifiers;
     /** Names of listeners and principals whose clients are not told of. */
     private final Set<String> leftOut;
     /** Of the broker: it closes a connection that asked nothing for so long. */
@@ -114,7 +114,7 @@ final class ConnectionRegistry {
      * @param brokersIdleMillis the broker's connections.max.idle.ms
      * @param ticks nanoseconds of a clock that never steps
      */
-    ConnectionRegistry(Consumer<DumpRecord> sink, Drops drops, Listeners listeners, Identifiers identifiers,
+    ConnectionRegistry(Consumer<DumpRecord> sink, Drops drops, Listeners listeners, IdentifierRules identifiers,
             Set<String> leftOut, long brokersIdleMillis, long maxBytes, LongSupplier ticks) {
         this.sink = sink;
         this.drops = drops;

@@ -34,7 +34,7 @@ final class FailedLogins {
     private final Consumer<DumpRecord> sink;
     private final Drops drops;
     private final Listeners listeners;
-    private final Identifiers identifiers;
+    private final IdentifierRules identifiers;
     /** Names of listeners, among others, whose clients are not told of. */
     private final Set<String> leftOut;
     private final Map<String, Failures> kinds = new HashMap<>();
@@ -53,7 +53,7 @@ final class FailedLogins {
             this.reason = reason;
         }
 
-        DumpRecord event(long nanos, long count, Identifiers identifiers) {
+        DumpRecord event(long nanos, long count, IdentifierRules identifiers) {
             ConnectionEvent event = new ConnectionEvent(ConnectionEvent.Kind.AUTHENTICATION_FAILED, nanos, client);
             event.openedNanos = firstNanos;
             event.failureReason = reason;
@@ -62,7 +62,7 @@ final class FailedLogins {
         }
     }
 
-    FailedLogins(Consumer<DumpRecord> sink, Drops drops, Listeners listeners, Identifiers identifiers, Set<String> leftOut) {
+    FailedLogins(Consumer<DumpRecord> sink, Drops drops, Listeners listeners, IdentifierRules identifiers, Set<String> leftOut) {
         this.sink = sink;
         this.drops = drops;
         this.listeners = listeners;

@@ -34,7 +34,7 @@ final class Hours {
     private final BrokerMetrics metrics;
     private final ArrayNode listeners;
     private final MetadataLog metadataLog;
-    private final Identifiers identifiers;
+    private final IdentifierRules identifiers;
     /** These three are null if connections are not watched. */
     private final ConnectionRegistry registry;
     private final ConnectionWatch watch;
@@ -49,7 +49,7 @@ final class Hours {
     private volatile Set<String> ignoredSettings = Set.of();
 
     Hours(Incarnation broker, Path folder, BrokerClock clock, Manifests manifests, Uploads uploads, Drops drops, BrokerMetrics metrics,
-            ArrayNode listeners, MetadataLog metadataLog, Identifiers identifiers,
+            ArrayNode listeners, MetadataLog metadataLog, IdentifierRules identifiers,
             ConnectionRegistry registry, ConnectionWatch watch, Reconciliation reconciliation) {
         this.broker = broker;
         this.folder = folder;

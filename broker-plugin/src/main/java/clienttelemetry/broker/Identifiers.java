@@ -1,143 +1,11 @@
 package clienttelemetry.broker;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.util.EnumMap;
-import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
-import org.apache.kafka.common.config.ConfigException;
-
 /**
- * What becomes of identifiers before they leave the broker: each kind is kept clear, replaced by a keyed digest (the same
- * everywhere and always with the same key), or left out.
- *
- * <p>{@code java -cp kafka-client-telemetry-dump.jar clienttelemetry.broker.Identifiers KEY_FILE VALUE...} prints the
- * digests of values, for rules that have to match them.
+ * {@code java -cp kafka-client-telemetry-dump.jar clienttelemetry.broker.Identifiers KEY_FILE VALUE...} prints the digests
+ * of values, for rules that have to match them.
  */
 public final class Identifiers {
-    /** As the manifest spells them, in lower case. */
-    enum Kind {
-        PRINCIPAL,
-        ADDRESS,
-        CLIENT_ID,
-        GROUP_ID,
-        TRANSACTIONAL_ID,
-        TOPIC;
-
-        String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-    }
-
-    enum Treatment {
-        CLEAR,
-        HMAC,
-        OMIT
-    }
-
-    static final Identifiers CLEAR = new Identifiers(Map.of(), null);
-    private static final String MARK = "hmac:";
-    private static final int DIGITS = 32;
-    private static final int LEAST_KEY_BYTES = 16;
-    private static final int MAX_REMEMBERED = 10_000;
-    /** Labels in pushes are as long as their clients like. */
-    private static final int LONGEST_REMEMBERED = 1024;
-
-    private final Map<Kind, Treatment> treatments = new EnumMap<>(Kind.class);
-    private final SecretKeySpec key;
-    private final Map<String, String> remembered = new ConcurrentHashMap<>();
-
-    /** @param key may be null where no treatment is HMAC */
-    Identifiers(Map<Kind, Treatment> treatments, byte[] key) {
-        for (Kind kind : Kind.values()) {
-            this.treatments.put(kind, treatments.getOrDefault(kind, Treatment.CLEAR));
-        }
-        this.key = key == null ? null : new SecretKeySpec(key, "HmacSHA256");
-    }
-
-    /** The key is the file's bytes, but for white space at its end; throws where there are too few. */
-    static byte[] readKey(String setting, String file) {
-        try {
-            byte[] key = Files.readString(Path.of(file), StandardCharsets.ISO_8859_1).stripTrailing().getBytes(StandardCharsets.ISO_8859_1);
-            if (key.length < LEAST_KEY_BYTES) {
-                throw new ConfigException(setting, file, "has " + key.length + " bytes: a key needs " + LEAST_KEY_BYTES + " at least");
-            }
-            return key;
-        } catch (IOException e) {
-            throw new ConfigException(setting, file, "cannot be read: " + e);
-        }
-    }
-
-    boolean isClear(Kind kind) {
-        return treatments.get(kind) == Treatment.CLEAR;
-    }
-
-    /** Whether payloads can stay as they are. */
-    boolean arePayloadsClear() {
-        return isClear(Kind.CLIENT_ID) && isClear(Kind.GROUP_ID) && isClear(Kind.TRANSACTIONAL_ID) && isClear(Kind.TOPIC);
-    }
-
-    /** What is to be written of a text; null where it is null or left out. */
-    String treated(Kind kind, String text) {
-        Treatment treatment = treatments.get(kind);
-        if (text == null || treatment == Treatment.CLEAR) {
-            return text;
-        }
-        return treatment == Treatment.OMIT ? null : digest(text);
-    }
-
-    private String digest(String text) {
-        if (text.length() > LONGEST_REMEMBERED) {
-            return digest(key, text);
-        }
-        String known = remembered.get(text);
-        if (known == null) {
-            if (remembered.size() >= MAX_REMEMBERED) {
-                remembered.clear();
-            }
-            known = digest(key, text);
-            remembered.put(text, known);
-        }
-        return known;
-    }
-
-    private static String digest(SecretKeySpec key, String text) {
-        try {
-            Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(key);
-            return MARK + Sha256.hex(mac.doFinal(text.getBytes(StandardCharsets.UTF_8))).substring(0, DIGITS);
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("every Java has HmacSHA256", e);
-        }
-    }
-
-    /** Kafka's connection id with the client's address treated; port and index keep it unique. */
-    String connectionId(String id) {
-        if (id == null || isClear(Kind.ADDRESS)) {
-            return id;
-        }
-        String remote = ConnectionId.remote(id);
-        int colon = remote.lastIndexOf(':');
-        if (colon < 0) {
-            return treated(Kind.ADDRESS, id);
-        }
-        String address = treated(Kind.ADDRESS, remote.substring(0, colon));
-        return id.replace("-" + remote + "-", "-" + (address == null ? "" : address) + remote.substring(colon) + "-");
-    }
-
-    /** For the manifest. */
-    ObjectNode describe() {
-        ObjectNode out = Json.MAPPER.createObjectNode();
-        treatments.forEach((kind, treatment) -> out.put(kind.text(), treatment.name().toLowerCase(Locale.ROOT)));
-        return out;
-    }
+    private Identifiers() {}
 
     /** Prints values and their digests, one pair a line. */
     public static void main(String[] arguments) {
@@ -145,9 +13,9 @@ public final class Identifiers {
             System.err.println("usage: java -cp kafka-client-telemetry-dump.jar clienttelemetry.broker.Identifiers KEY_FILE VALUE...");
             System.exit(2);
         }
-        SecretKeySpec key = new SecretKeySpec(readKey("KEY_FILE", arguments[0]), "HmacSHA256");
+        byte[] key = IdentifierRules.readKey("KEY_FILE", arguments[0]);
         for (int i = 1; i < arguments.length; i++) {
-            System.out.println(arguments[i] + "\t" + digest(key, arguments[i]));
+            System.out.println(arguments[i] + "\t" + IdentifierRules.digest(key, arguments[i]));
         }
     }
 }

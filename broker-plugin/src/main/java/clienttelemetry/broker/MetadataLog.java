@@ -103,13 +103,13 @@ final class MetadataLog {
     }
 
     /** For the manifest; null where they are not known. Users whose names are not to be written are counted only. */
-    ArrayNode scramUsers(Identifiers identifiers) {
+    ArrayNode scramUsers(IdentifierRules identifiers) {
         if (!isKnown) {
             return null;
         }
         ArrayNode all = Json.MAPPER.createArrayNode();
         scramUsers.forEach((user, mechanisms) -> {
-            String principal = identifiers.treated(Identifiers.Kind.PRINCIPAL, BoundedText.principal(PRINCIPAL_TYPE + user));
+            String principal = identifiers.treated(IdentifierRules.Kind.PRINCIPAL, BoundedText.principal(PRINCIPAL_TYPE + user));
             ArrayNode names = all.addObject().put("principal", principal).putArray("mechanisms");
             mechanisms.forEach(names::add);
         });

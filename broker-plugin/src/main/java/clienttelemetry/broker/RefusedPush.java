@@ -13,7 +13,7 @@ final class RefusedPush {
     private RefusedPush() {}
 
     /** Null for a push that was taken, which the plugin got itself. */
-    static DumpRecord of(RequestLogLine line, ClientConnection client, long nanos, Identifiers identifiers) {
+    static DumpRecord of(RequestLogLine line, ClientConnection client, long nanos, IdentifierRules identifiers) {
         int error = line.errorCode();
         if (error <= 0) {
             return null;

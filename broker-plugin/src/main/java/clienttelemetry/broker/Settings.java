@@ -125,13 +125,13 @@ final class Settings {
                     "File of that profile, in the form of ~/.aws/config; empty: the AWS SDK's own files.");
 
     static {
-        for (Identifiers.Kind kind : Identifiers.Kind.values()) {
+        for (IdentifierRules.Kind kind : IdentifierRules.Kind.values()) {
             DEFINITION.define(setting(kind), Type.STRING, "clear", ValidString.in("clear", "hmac", "omit"), Importance.MEDIUM,
                     "What becomes of each " + kind.text() + " before it leaves the broker.");
         }
     }
 
-    private static String setting(Identifiers.Kind kind) {
+    private static String setting(IdentifierRules.Kind kind) {
         return IDENTIFIERS + kind.text().replace('_', '.');
     }
 
@@ -148,7 +148,7 @@ final class Settings {
     final int sampledFromMinute;
     final boolean isGroupReadable;
     final long registryMaxBytes;
-    final Identifiers identifiers;
+    final IdentifierRules identifiers;
     /** Names of listeners and of principals. */
     final Set<String> leftOut;
     final Duration shutdownTimeout;
@@ -236,16 +236,16 @@ final class Settings {
         return names;
     }
 
-    private static Identifiers identifiers(AbstractConfig config) {
-        Map<Identifiers.Kind, Identifiers.Treatment> treatments = new EnumMap<>(Identifiers.Kind.class);
-        for (Identifiers.Kind kind : Identifiers.Kind.values()) {
-            treatments.put(kind, Identifiers.Treatment.valueOf(config.getString(setting(kind)).toUpperCase(Locale.ROOT)));
+    private static IdentifierRules identifiers(AbstractConfig config) {
+        Map<IdentifierRules.Kind, IdentifierRules.Treatment> treatments = new EnumMap<>(IdentifierRules.Kind.class);
+        for (IdentifierRules.Kind kind : IdentifierRules.Kind.values()) {
+            treatments.put(kind, IdentifierRules.Treatment.valueOf(config.getString(setting(kind)).toUpperCase(Locale.ROOT)));
         }
         String keyFile = config.getString(KEY_FILE);
-        if (treatments.containsValue(Identifiers.Treatment.HMAC) && keyFile.isEmpty()) {
+        if (treatments.containsValue(IdentifierRules.Treatment.HMAC) && keyFile.isEmpty()) {
             throw new ConfigException(KEY_FILE + " is needed where an identifier is hmac");
         }
-        return new Identifiers(treatments, keyFile.isEmpty() ? null : Identifiers.readKey(KEY_FILE, keyFile));
+        return new IdentifierRules(treatments, keyFile.isEmpty() ? null : IdentifierRules.readKey(KEY_FILE, keyFile));
     }
 
     /** Names of this plugin's settings whose values differ. */

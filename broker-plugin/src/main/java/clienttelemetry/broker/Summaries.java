@@ -14,7 +14,7 @@ final class Summaries {
 
     private final Map<String, Summary> summaries = new HashMap<>();
     private final Drops drops;
-    private final Identifiers identifiers;
+    private final IdentifierRules identifiers;
     private long bytes;
 
     private static final class Summary {
@@ -33,7 +33,7 @@ final class Summaries {
         }
     }
 
-    Summaries(Drops drops, Identifiers identifiers) {
+    Summaries(Drops drops, IdentifierRules identifiers) {
         this.drops = drops;
         this.identifiers = identifiers;
     }

@@ -9,19 +9,19 @@ import java.util.Map;
  */
 final class TreatedPayload {
     /** Attributes by what they identify; those of Kafka Streams carry the application id, which is its group. */
-    private static final Map<String, Identifiers.Kind> ATTRIBUTES = Map.ofEntries(
-            Map.entry("client_id", Identifiers.Kind.CLIENT_ID), Map.entry("client.id", Identifiers.Kind.CLIENT_ID),
-            Map.entry("group_member_id", Identifiers.Kind.CLIENT_ID), Map.entry("member_id", Identifiers.Kind.CLIENT_ID),
-            Map.entry("thread_id", Identifiers.Kind.CLIENT_ID), Map.entry("process_id", Identifiers.Kind.CLIENT_ID),
-            Map.entry("group_id", Identifiers.Kind.GROUP_ID), Map.entry("group_instance_id", Identifiers.Kind.GROUP_ID),
-            Map.entry("application_id", Identifiers.Kind.GROUP_ID),
-            Map.entry("transactional_id", Identifiers.Kind.TRANSACTIONAL_ID),
-            Map.entry("topic", Identifiers.Kind.TOPIC), Map.entry("topic_name", Identifiers.Kind.TOPIC));
+    private static final Map<String, IdentifierRules.Kind> ATTRIBUTES = Map.ofEntries(
+            Map.entry("client_id", IdentifierRules.Kind.CLIENT_ID), Map.entry("client.id", IdentifierRules.Kind.CLIENT_ID),
+            Map.entry("group_member_id", IdentifierRules.Kind.CLIENT_ID), Map.entry("member_id", IdentifierRules.Kind.CLIENT_ID),
+            Map.entry("thread_id", IdentifierRules.Kind.CLIENT_ID), Map.entry("process_id", IdentifierRules.Kind.CLIENT_ID),
+            Map.entry("group_id", IdentifierRules.Kind.GROUP_ID), Map.entry("group_instance_id", IdentifierRules.Kind.GROUP_ID),
+            Map.entry("application_id", IdentifierRules.Kind.GROUP_ID),
+            Map.entry("transactional_id", IdentifierRules.Kind.TRANSACTIONAL_ID),
+            Map.entry("topic", IdentifierRules.Kind.TOPIC), Map.entry("topic_name", IdentifierRules.Kind.TOPIC));
     private static final int BYTES = 2;
 
-    private final Identifiers identifiers;
+    private final IdentifierRules identifiers;
 
-    TreatedPayload(Identifiers identifiers) {
+    TreatedPayload(IdentifierRules identifiers) {
         this.identifiers = identifiers;
     }
 
@@ -130,7 +130,7 @@ final class TreatedPayload {
     private void attribute(byte[] in, int start, int at, int end, int field, ProtobufWriter out) {
         int keyLength = at + 1 < end ? in[at + 1] : -1;
         String key = keyLength >= 0 && at + 2 + keyLength <= end && in[at] == 0x0A ? text(in, at + 2, at + 2 + keyLength) : "";
-        Identifiers.Kind kind = ATTRIBUTES.get(key);
+        IdentifierRules.Kind kind = ATTRIBUTES.get(key);
         if (kind == null || identifiers.isClear(kind)) {
             out.encoded(in, start, end - start);
             return;
@@ -163,10 +163,10 @@ final class TreatedPayload {
     /** librdkafka: {@code <client id>#producer-1}. */
     private String scopeName(String name) {
         int mark = name.lastIndexOf('#');
-        if (mark < 0 || identifiers.isClear(Identifiers.Kind.CLIENT_ID)) {
+        if (mark < 0 || identifiers.isClear(IdentifierRules.Kind.CLIENT_ID)) {
             return name;
         }
-        String clientId = identifiers.treated(Identifiers.Kind.CLIENT_ID, name.substring(0, mark));
+        String clientId = identifiers.treated(IdentifierRules.Kind.CLIENT_ID, name.substring(0, mark));
         return (clientId == null ? "" : clientId) + name.substring(mark);
     }
 

@@ -90,7 +90,7 @@ class BrokerReporterTest {
 
     @Test
     void nullClientIdIsAbsent() throws IOException {
-        ClientPush push = ClientPush.parseFrom(BrokerReporter.record(Identifiers.CLEAR,
+        ClientPush push = ClientPush.parseFrom(BrokerReporter.record(IdentifierRules.CLEAR,
                 TestBroker.context(null, "[odd]"), TestBroker.payload(new byte[] {1}), 5000, 7).fields);
         assertFalse(push.getClient().hasClientId());
         assertFalse(push.getClient().hasClientPort());

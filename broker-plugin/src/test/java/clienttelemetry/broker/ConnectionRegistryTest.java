@@ -33,7 +33,7 @@ class ConnectionRegistryTest {
     static ConnectionRegistry registry(Consumer<DumpRecord> sink, Drops drops, long maxBytes, LongSupplier ticks) {
         Listeners listeners = Listeners.of(Map.of("controller.listener.names", "CONTROLLER",
                 "listeners", "CLIENTS://:29200,CONTROLLER://:9093", "listener.security.protocol.map", "CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT"));
-        return new ConnectionRegistry(sink, drops, listeners, Identifiers.CLEAR, java.util.Set.of(), 600_000, maxBytes, ticks);
+        return new ConnectionRegistry(sink, drops, listeners, IdentifierRules.CLEAR, java.util.Set.of(), 600_000, maxBytes, ticks);
     }
 
     static String line(int key, int version, String clientId, String request, String response, String id, String software) {
@@ -219,7 +219,7 @@ class ConnectionRegistryTest {
     void ofAListenerThatIsLeftOutNothingIsTold() {
         Listeners listeners = Listeners.of(Map.of("controller.listener.names", "CONTROLLER",
                 "listeners", "CLIENTS://:29200,CONTROLLER://:9093", "listener.security.protocol.map", "CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT"));
-        ConnectionRegistry quiet = new ConnectionRegistry(records::add, drops, listeners, Identifiers.CLEAR, java.util.Set.of("CLIENTS"), 600_000,
+        ConnectionRegistry quiet = new ConnectionRegistry(records::add, drops, listeners, IdentifierRules.CLEAR, java.util.Set.of("CLIENTS"), 600_000,
                 64 << 20, () -> ticks);
         String server = "[SocketServer listenerType=BROKER, nodeId=1] ";
         for (String id : new String[] {ID, ID.replace("29200", "9093")}) {

@@ -102,7 +102,7 @@ class DumpBenchmark {
             }
             long now = TestBroker.nanos(Instant.now());
             long before = System.nanoTime();
-            dump.queue.offer(BrokerReporter.record(Identifiers.CLEAR, context, payloads[i % payloads.length], 1000, now));
+            dump.queue.offer(BrokerReporter.record(IdentifierRules.CLEAR, context, payloads[i % payloads.length], 1000, now));
             took[i] = System.nanoTime() - before;
             maxQueued = i < compiled ? 0 : Math.max(maxQueued, dump.queue.bytes());
         }

@@ -72,14 +72,14 @@ class MetadataLogTest {
                 record(new RemoveUserScramCredentialRecord().setName("never").setMechanism((byte) 1)));
         MetadataLog log = looked(folder);
         assertEquals("[{\"principal\":\"User:alice\",\"mechanisms\":[\"SCRAM-SHA-256\",\"SCRAM-SHA-512\"]},"
-                + "{\"principal\":\"User:bob\",\"mechanisms\":[\"SCRAM-SHA-512\"]}]", log.scramUsers(Identifiers.CLEAR).toString());
+                + "{\"principal\":\"User:bob\",\"mechanisms\":[\"SCRAM-SHA-512\"]}]", log.scramUsers(IdentifierRules.CLEAR).toString());
         append(segment(0), 6, record(new RemoveUserScramCredentialRecord().setName("alice").setMechanism((byte) 1)));
         log.look();
-        assertEquals("[\"SCRAM-SHA-512\"]", log.scramUsers(Identifiers.CLEAR).at("/0/mechanisms").toString());
+        assertEquals("[\"SCRAM-SHA-512\"]", log.scramUsers(IdentifierRules.CLEAR).at("/0/mechanisms").toString());
         byte[] key = "sixteen bytes and more".getBytes(StandardCharsets.UTF_8);
-        Identifiers digests = new Identifiers(Map.of(Identifiers.Kind.PRINCIPAL, Identifiers.Treatment.HMAC), key);
-        assertEquals(digests.treated(Identifiers.Kind.PRINCIPAL, "User:alice"), log.scramUsers(digests).at("/0/principal").asText());
-        Identifiers omitted = new Identifiers(Map.of(Identifiers.Kind.PRINCIPAL, Identifiers.Treatment.OMIT), null);
+        IdentifierRules digests = new IdentifierRules(Map.of(IdentifierRules.Kind.PRINCIPAL, IdentifierRules.Treatment.HMAC), key);
+        assertEquals(digests.treated(IdentifierRules.Kind.PRINCIPAL, "User:alice"), log.scramUsers(digests).at("/0/principal").asText());
+        IdentifierRules omitted = new IdentifierRules(Map.of(IdentifierRules.Kind.PRINCIPAL, IdentifierRules.Treatment.OMIT), null);
         assertEquals("[{\"principal\":null,\"mechanisms\":[\"SCRAM-SHA-512\"]},{\"principal\":null,\"mechanisms\":[\"SCRAM-SHA-512\"]}]",
                 log.scramUsers(omitted).toString());
     }
@@ -162,7 +162,7 @@ class MetadataLogTest {
     @Test
     void noLogIsNotKnown() {
         assertNull(looked(folder.resolve("none")).subscriptions());
-        assertNull(looked(folder.resolve("none")).scramUsers(Identifiers.CLEAR));
+        assertNull(looked(folder.resolve("none")).scramUsers(IdentifierRules.CLEAR));
     }
 
     private static String names(MetadataLog log) {

@@ -53,7 +53,7 @@ final class TestBroker {
     }
 
     static DumpRecord push(Instant time, byte[] payload) {
-        return BrokerReporter.record(Identifiers.CLEAR, context("app", "127.0.0.1:9092-10.0.0.7:50123-0-1"), payload(payload), 1000, nanos(time));
+        return BrokerReporter.record(IdentifierRules.CLEAR, context("app", "127.0.0.1:9092-10.0.0.7:50123-0-1"), payload(payload), 1000, nanos(time));
     }
 
     static RequestContext context(String clientId, String connectionId) {

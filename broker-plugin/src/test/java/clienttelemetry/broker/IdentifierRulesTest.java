@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import client_telemetry.raw.v1.RawDumpV1.ClientPush;
-import clienttelemetry.broker.Identifiers.Kind;
-import clienttelemetry.broker.Identifiers.Treatment;
+import clienttelemetry.broker.IdentifierRules.Kind;
+import clienttelemetry.broker.IdentifierRules.Treatment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,18 +21,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What of identifiers leaves the broker. */
-class IdentifiersTest {
+class IdentifierRulesTest {
     private static final byte[] KEY = "a key of this test".getBytes(StandardCharsets.UTF_8);
 
     @TempDir
     Path folder;
 
-    private static Identifiers all(Treatment treatment) {
-        return new Identifiers(Map.of(Kind.PRINCIPAL, treatment, Kind.ADDRESS, treatment, Kind.CLIENT_ID, treatment, Kind.GROUP_ID, treatment,
+    private static IdentifierRules all(Treatment treatment) {
+        return new IdentifierRules(Map.of(Kind.PRINCIPAL, treatment, Kind.ADDRESS, treatment, Kind.CLIENT_ID, treatment, Kind.GROUP_ID, treatment,
                 Kind.TRANSACTIONAL_ID, treatment, Kind.TOPIC, treatment), KEY);
     }
 
-    private static ClientPush push(Identifiers identifiers) throws Exception {
+    private static ClientPush push(IdentifierRules identifiers) throws Exception {
         return ClientPush.parseFrom(BrokerReporter.record(identifiers, TestBroker.context("app", "127.0.0.1:9092-10.0.0.7:50123-0-1"),
                 TestBroker.payload(new byte[] {1}), -1, 7).fields);
     }
@@ -61,7 +61,7 @@ class IdentifiersTest {
 
     @Test
     void eachKindHasATreatmentOfItsOwn() {
-        Identifiers some = new Identifiers(Map.of(Kind.PRINCIPAL, Treatment.HMAC), KEY);
+        IdentifierRules some = new IdentifierRules(Map.of(Kind.PRINCIPAL, Treatment.HMAC), KEY);
         assertEquals("app", some.treated(Kind.CLIENT_ID, "app"));
         assertEquals("{\"principal\":\"hmac\",\"address\":\"clear\",\"client_id\":\"clear\",\"group_id\":\"clear\","
                 + "\"transactional_id\":\"clear\",\"topic\":\"clear\"}", some.describe().toString());
@@ -86,7 +86,7 @@ class IdentifiersTest {
 
     @Test
     void identifiersInPayloads() {
-        Identifiers hmac = all(Treatment.HMAC);
+        IdentifierRules hmac = all(Treatment.HMAC);
         byte[] expected = metrics(hmac.treated(Kind.CLIENT_ID, "app"), hmac.treated(Kind.GROUP_ID, "the-group"), hmac.treated(Kind.TOPIC, "salaries"));
         assertArrayEquals(expected, new TreatedPayload(hmac).of(metrics("app", "the-group", "salaries")));
         String left = new String(new TreatedPayload(all(Treatment.OMIT)).of(metrics("app", "the-group", "salaries")), StandardCharsets.ISO_8859_1);
@@ -117,7 +117,7 @@ class IdentifiersTest {
     /** Clients choose labels as long as a push: what was treated is remembered, but not whatever its length. */
     @Test
     void longLabelsAreNotRemembered() throws Exception {
-        Identifiers hmac = all(Treatment.HMAC);
+        IdentifierRules hmac = all(Treatment.HMAC);
         Runtime runtime = Runtime.getRuntime();
         System.gc();
         long before = runtime.totalMemory() - runtime.freeMemory();
