@@ -129,7 +129,7 @@ check-java: $(if $(shell command -v mvn),$(STAMPS)/checkstyle)
 
 # Behind a stamp, as Maven takes half of the time and Java changes seldom.
 JAVA := $(shell find broker-plugin/src tests/end_to_end spark/client_telemetry/rehearsal -name '*.java')
-$(STAMPS)/checkstyle: $(JAVA) broker-plugin/checkstyle.xml broker-plugin/pom.xml
+$(STAMPS)/checkstyle: $(JAVA) broker-plugin/checkstyle.xml broker-plugin/import-control.xml broker-plugin/pom.xml
 	@mvn --batch-mode --quiet -f broker-plugin/pom.xml checkstyle:check
 	@mkdir -p $(@D) && touch $@
 

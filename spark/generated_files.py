@@ -28,7 +28,7 @@ FROM_CODE: Mapping[str, Callable[[], str]] = {
     "docs/libraries.md": library_page.text,
     "include/releases.py": release_list.text,
     "spark/client_telemetry/knowledge/api_key.py": api_key_list.python,
-    "broker-plugin/src/main/java/clienttelemetry/broker/BrokerApis.java": api_key_list.java,
+    "broker-plugin/src/main/java/clienttelemetry/broker/registry/BrokerApis.java": api_key_list.java,
     "spark/client_telemetry/knowledge/manifest.json": shipped.text,
     "include/tables.py": table_list.text,
     "spark/client_telemetry/tables/rows.py": row_types.text,

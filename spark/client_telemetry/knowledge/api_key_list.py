@@ -20,7 +20,7 @@ class ApiKey(IntEnum):
 def java() -> str:
     """The set that a plugin needs which sees connections but no replica ids."""
     keys = ", ".join(str(key) for key, api in sorted(apis.by_key().items()) if api.used_by == "broker")
-    return f"""package clienttelemetry.broker;
+    return f"""package clienttelemetry.broker.registry;
 
 /** APIs that only brokers and controllers send. Written by `make generated` from apis.csv. */
 final class BrokerApis {{

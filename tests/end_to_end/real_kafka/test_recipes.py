@@ -19,9 +19,7 @@ from .play import Play
 
 PAGE = (CHECKOUT / "docs" / "broker-plugin.md").read_text()
 MONITORING = CHECKOUT / "broker-plugin" / "monitoring"
-SETTINGS = (
-    CHECKOUT / "broker-plugin" / "src" / "main" / "java" / "clienttelemetry" / "broker" / "Settings.java"
-)
+SETTINGS = CHECKOUT / "broker-plugin/src/main/java/clienttelemetry/broker/settings/Settings.java"
 PREFIX = "client.telemetry.dump."
 LOOK_SECONDS = 11
 """The plugin looks into the metadata log every ten seconds."""

@@ -1,5 +1,20 @@
 package clienttelemetry.broker;
 
+import clienttelemetry.broker.contract.BrokerClock;
+import clienttelemetry.broker.contract.Dataset;
+import clienttelemetry.broker.contract.Drops;
+import clienttelemetry.broker.contract.DumpRecord;
+import clienttelemetry.broker.contract.Incarnation;
+import clienttelemetry.broker.contract.ProtobufWriter;
+import clienttelemetry.broker.contract.RecordEncoder;
+import clienttelemetry.broker.identifiers.BoundedText;
+import clienttelemetry.broker.identifiers.IdentifierRules;
+import clienttelemetry.broker.manifest.BrokerMetrics;
+import clienttelemetry.broker.registry.ClientConnection;
+import clienttelemetry.broker.registry.ConnectionRegistry;
+import clienttelemetry.broker.settings.Listeners;
+import clienttelemetry.broker.settings.Settings;
+import clienttelemetry.broker.upload.ObjectStores;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
@@ -30,7 +45,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Nothing here may stop the broker: what goes wrong is logged, and the plugin does nothing then.
  */
-abstract class BrokerReporter implements MetricsReporter {
+public abstract class BrokerReporter implements MetricsReporter {
     private static final Logger LOG = LoggerFactory.getLogger(BrokerReporter.class);
     private static final AtomicReference<BrokerReporter> ACTIVE = new AtomicReference<>();
     /**
@@ -255,7 +270,7 @@ abstract class BrokerReporter implements MetricsReporter {
     }
 
     /** @param pushIntervalMs -1 where it is not known */
-    static DumpRecord record(IdentifierRules identifiers, AuthorizableRequestContext context, ClientTelemetryPayload payload, int pushIntervalMs, long nanos) {
+    public static DumpRecord record(IdentifierRules identifiers, AuthorizableRequestContext context, ClientTelemetryPayload payload, int pushIntervalMs, long nanos) {
         // The buffer is shared with other plugins and belongs to the request: its position stays, its bytes are copied.
         ByteBuffer data = payload.data().duplicate();
         byte[] bytes = new byte[data.remaining()];

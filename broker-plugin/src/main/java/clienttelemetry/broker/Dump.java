@@ -1,5 +1,29 @@
 package clienttelemetry.broker;
 
+import clienttelemetry.broker.contract.BrokerClock;
+import clienttelemetry.broker.contract.Drops;
+import clienttelemetry.broker.contract.DumpRecord;
+import clienttelemetry.broker.contract.Hour;
+import clienttelemetry.broker.contract.Incarnation;
+import clienttelemetry.broker.contract.PluginVersion;
+import clienttelemetry.broker.identifiers.TreatedPayload;
+import clienttelemetry.broker.manifest.BrokerMetrics;
+import clienttelemetry.broker.manifest.Manifests;
+import clienttelemetry.broker.manifest.MetadataLog;
+import clienttelemetry.broker.registry.ConnectionRegistry;
+import clienttelemetry.broker.registry.Reconciliation;
+import clienttelemetry.broker.settings.Listeners;
+import clienttelemetry.broker.settings.Settings;
+import clienttelemetry.broker.spool.RecordQueue;
+import clienttelemetry.broker.spool.Spool;
+import clienttelemetry.broker.spool.SpoolRoom;
+import clienttelemetry.broker.spool.SpooledObject;
+import clienttelemetry.broker.upload.ObjectStore;
+import clienttelemetry.broker.upload.Recovery;
+import clienttelemetry.broker.upload.Uploads;
+import clienttelemetry.broker.watch.ConnectionWatch;
+import clienttelemetry.broker.watch.LogTap;
+import clienttelemetry.broker.watch.LogTaps;
 import java.io.IOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
@@ -18,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * the spool, with snapshots of the registry and the manifests of the hours. What comes round again does so by a clock
  * that never steps; the time of day only says to which hour things belong.
  */
-final class Dump {
+public final class Dump {
     private static final Logger LOG = LoggerFactory.getLogger(Dump.class);
     private static final long TICK_MILLIS = 1000;
     private static final long FLUSH_MILLIS = 100;
@@ -69,7 +93,7 @@ final class Dump {
      * @param configuration the broker's, for the manifest
      * @param registry null if connections are not watched
      */
-    Dump(Incarnation broker, Settings settings, ObjectStore store, BrokerMetrics metrics, Map<String, ?> configuration,
+    public Dump(Incarnation broker, Settings settings, ObjectStore store, BrokerMetrics metrics, Map<String, ?> configuration,
             RegistryFactory registry, BrokerClock clock) throws IOException {
         this.broker = broker;
         this.settings = settings;

@@ -1,5 +1,7 @@
 package clienttelemetry.broker;
 
+import clienttelemetry.broker.contract.Drops;
+import clienttelemetry.broker.contract.PluginVersion;
 import java.lang.management.ManagementFactory;
 import java.util.LinkedHashMap;
 import java.util.Map;

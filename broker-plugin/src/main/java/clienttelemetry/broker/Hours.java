@@ -1,5 +1,20 @@
 package clienttelemetry.broker;
 
+import clienttelemetry.broker.contract.BrokerClock;
+import clienttelemetry.broker.contract.Drops;
+import clienttelemetry.broker.contract.Hour;
+import clienttelemetry.broker.contract.Incarnation;
+import clienttelemetry.broker.contract.Json;
+import clienttelemetry.broker.contract.Times;
+import clienttelemetry.broker.identifiers.IdentifierRules;
+import clienttelemetry.broker.manifest.BrokerMetrics;
+import clienttelemetry.broker.manifest.Manifests;
+import clienttelemetry.broker.manifest.MetadataLog;
+import clienttelemetry.broker.registry.ConnectionRegistry;
+import clienttelemetry.broker.registry.Reconciliation;
+import clienttelemetry.broker.settings.Settings;
+import clienttelemetry.broker.upload.Uploads;
+import clienttelemetry.broker.watch.ConnectionWatch;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;

@@ -1,5 +1,7 @@
 package clienttelemetry.broker;
 
+import clienttelemetry.broker.identifiers.IdentifierRules;
+
 /**
  * {@code java -cp kafka-client-telemetry-dump.jar clienttelemetry.broker.Identifiers KEY_FILE VALUE...} prints the digests
  * of values, for rules that have to match them.

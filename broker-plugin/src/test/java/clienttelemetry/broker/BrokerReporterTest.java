@@ -9,6 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import client_telemetry.raw.v1.RawDumpV1.ClientPush;
+import clienttelemetry.broker.contract.Hour;
+import clienttelemetry.broker.contract.Json;
+import clienttelemetry.broker.contract.RecordEncoder;
+import clienttelemetry.broker.identifiers.IdentifierRules;
+import clienttelemetry.broker.settings.Listeners;
+import clienttelemetry.broker.settings.Settings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;

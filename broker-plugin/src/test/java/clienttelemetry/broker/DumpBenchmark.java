@@ -3,6 +3,14 @@ package clienttelemetry.broker;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import clienttelemetry.broker.contract.BrokerClock;
+import clienttelemetry.broker.contract.Drops;
+import clienttelemetry.broker.identifiers.IdentifierRules;
+import clienttelemetry.broker.manifest.BrokerMetrics;
+import clienttelemetry.broker.registry.ConnectionRegistry;
+import clienttelemetry.broker.registry.ConnectionRegistryTest;
+import clienttelemetry.broker.spool.RecordQueue;
+import clienttelemetry.broker.upload.FolderStore;
 import com.sun.management.OperatingSystemMXBean;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -9,8 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import client_telemetry.raw.v1.RawDumpV1.ClientPush;
-import clienttelemetry.broker.IdentifierRules.Kind;
-import clienttelemetry.broker.IdentifierRules.Treatment;
+import clienttelemetry.broker.contract.ProtobufWriter;
+import clienttelemetry.broker.identifiers.IdentifierRules;
+import clienttelemetry.broker.identifiers.IdentifierRules.Kind;
+import clienttelemetry.broker.identifiers.IdentifierRules.Treatment;
+import clienttelemetry.broker.identifiers.TreatedPayload;
+import clienttelemetry.broker.settings.Settings;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

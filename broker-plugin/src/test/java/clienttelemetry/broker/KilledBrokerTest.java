@@ -3,6 +3,17 @@ package clienttelemetry.broker;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import clienttelemetry.broker.contract.BrokerClock;
+import clienttelemetry.broker.contract.Drops;
+import clienttelemetry.broker.contract.DumpRecord;
+import clienttelemetry.broker.manifest.BrokerMetrics;
+import clienttelemetry.broker.registry.ConnectionRegistry;
+import clienttelemetry.broker.registry.ConnectionRegistryTest;
+import clienttelemetry.broker.settings.Settings;
+import clienttelemetry.broker.upload.FolderStore;
+import clienttelemetry.broker.upload.Recovery;
+import clienttelemetry.broker.upload.Uploads;
+import clienttelemetry.broker.watch.LogTap;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import clienttelemetry.broker.contract.BrokerClock;
+import clienttelemetry.broker.contract.Json;
+import clienttelemetry.broker.manifest.BrokerMetrics;
+import clienttelemetry.broker.upload.FolderStore;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Files;

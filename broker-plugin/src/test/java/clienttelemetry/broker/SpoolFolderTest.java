@@ -5,6 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import clienttelemetry.broker.contract.BrokerClock;
+import clienttelemetry.broker.manifest.BrokerMetrics;
+import clienttelemetry.broker.settings.Settings;
+import clienttelemetry.broker.upload.FolderStore;
+import clienttelemetry.broker.upload.Recovery;
+import clienttelemetry.broker.upload.Uploads;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,6 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import client_telemetry.raw.v1.RawDumpV1.ClientPush;
+import clienttelemetry.broker.contract.BrokerClock;
+import clienttelemetry.broker.contract.Hour;
+import clienttelemetry.broker.contract.Json;
+import clienttelemetry.broker.manifest.BrokerMetrics;
+import clienttelemetry.broker.manifest.Manifests;
+import clienttelemetry.broker.upload.FolderStore;
+import clienttelemetry.broker.upload.ObjectStore;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,6 +2,11 @@ package clienttelemetry.broker;
 
 import client_telemetry.raw.v1.RawDumpV1.ClientPush;
 import client_telemetry.raw.v1.RawDumpV1.ConnectionEvent;
+import clienttelemetry.broker.contract.DumpRecord;
+import clienttelemetry.broker.contract.Incarnation;
+import clienttelemetry.broker.contract.Json;
+import clienttelemetry.broker.identifiers.IdentifierRules;
+import clienttelemetry.broker.settings.Settings;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.github.luben.zstd.ZstdInputStream;
 import java.io.DataInputStream;
@@ -29,14 +34,14 @@ import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.server.telemetry.ClientTelemetryPayload;
 
 /** A broker's side of things for the tests, and reading back what was dumped. */
-final class TestBroker {
-    static final Instant NOON = Instant.parse("2026-11-20T12:00:00Z");
-    static final Incarnation BROKER = new Incarnation("kQ7x0RvXTs-Y2r0m3Jw0zA", 3, "000102030405060708090a0b0c0d0e0f",
+public final class TestBroker {
+    public static final Instant NOON = Instant.parse("2026-11-20T12:00:00Z");
+    public static final Incarnation BROKER = new Incarnation("kQ7x0RvXTs-Y2r0m3Jw0zA", 3, "000102030405060708090a0b0c0d0e0f",
             NOON.minusSeconds(60), "4.3.1");
 
     private TestBroker() {}
 
-    static Settings settings(Path folder, String... more) {
+    public static Settings settings(Path folder, String... more) {
         Map<String, String> settings = new HashMap<>();
         settings.put("client.telemetry.dump.location", folder.resolve("raw").toUri().toString());
         settings.put("client.telemetry.dump.spool.dir", folder.resolve("spool").toString());
@@ -56,7 +61,7 @@ final class TestBroker {
         return BrokerReporter.record(IdentifierRules.CLEAR, context("app", "127.0.0.1:9092-10.0.0.7:50123-0-1"), payload(payload), 1000, nanos(time));
     }
 
-    static RequestContext context(String clientId, String connectionId) {
+    public static RequestContext context(String clientId, String connectionId) {
         try {
             return new RequestContext(new RequestHeader(ApiKeys.PUSH_TELEMETRY, (short) 0, clientId, 1), connectionId,
                     InetAddress.getByName("10.0.0.7"), new KafkaPrincipal("User", "alice"), ListenerName.normalised("CLIENTS"),
@@ -66,7 +71,7 @@ final class TestBroker {
         }
     }
 
-    static ClientTelemetryPayload payload(byte[] content) {
+    public static ClientTelemetryPayload payload(byte[] content) {
         ByteBuffer larger = ByteBuffer.allocate(content.length + 10); // decompressed buffers are
         larger.put(content).flip();
         return new ClientTelemetryPayload() {

@@ -1,0 +1,2 @@
+/** What of identifiers and of texts that clients choose leaves the broker. */
+package clienttelemetry.broker.identifiers;

@@ -1,0 +1,2 @@
+/** What the operator configured, and where it is refused. */
+package clienttelemetry.broker.settings;

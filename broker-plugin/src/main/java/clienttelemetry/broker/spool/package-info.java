@@ -1,0 +1,2 @@
+/** The local disk between the broker and the store. */
+package clienttelemetry.broker.spool;

@@ -1,0 +1,2 @@
+/** Listens to the broker's loggers, when the settings say so. */
+package clienttelemetry.broker.watch;
