@@ -1,7 +1,8 @@
 """Listeners of the scheduler: at a run's end its note says the answer, or why it failed, and the tasks of a cluster have its name
-from the moment they exist. A note that somebody wrote stays."""
+from the moment they exist. A note that somebody wrote stays. Whoever may read a DAG reads the notes of its runs, so of a cluster that
+is a team's the note says no more than where to look."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from airflow.listeners import hookimpl
@@ -9,6 +10,7 @@ from airflow.models.dagrun import DagRun, DagRunNote
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
+from include.clusters import ClustersFileError, read_clusters
 from sqlalchemy import Connection, event, select
 from sqlalchemy.orm import Session, object_session
 
@@ -47,7 +49,8 @@ def _conclude(dag_run: DagRun) -> None:
 
 def _write(session: Session, dag_run: DagRun) -> None:
     results = list(_results(session, dag_run))
-    text = note([result for task, result in results if task != "clusters"])
+    asked_about = (dag_run.conf or {}).get("cluster")
+    text = note([result for task, result in results if task != "clusters"], _teams(), asked_about)
     if text and (dag_run.dag_run_note is None or dag_run.dag_run_note.user_id is None):
         if dag_run.dag_run_note is None:
             dag_run.dag_run_note = DagRunNote(text)
@@ -55,31 +58,48 @@ def _write(session: Session, dag_run: DagRun) -> None:
             dag_run.dag_run_note.content = text
 
 
-def note(results: Iterable[Any]) -> str:
+def note(results: Iterable[Any], teams: Mapping[str, str], asked_about: str | None = None) -> str:
     """From the results of a run's unmapped tasks: of a daily run a line per cluster, those that failed first, then those that lost data; of a
-    question the reason of its failure, or the sentence of the task that came last.
+    question the reason of its failure, or the sentence of the task that came last. `teams`: of clusters that have one.
 
-    >>> note([{"message": "impact: 12 clients"}, {"sentence": "breaks 2 of 3"}])
+    >>> note([{"message": "impact: 12 clients"}, {"sentence": "breaks 2 of 3"}], {}, "east")
     'breaks 2 of 3'
+    >>> note([{"sentence": "breaks 2 of 3"}], {"east": "platform"}, "east")
+    'The answer is for the team platform of east: see its pages.'
     """
-    text = ""
+    text, has_failed = "", False
     for result in results:
         if not isinstance(result, dict):
             continue
+        has_failed = has_failed or "failure" in result
         if "clusters" in result:
             clusters = sorted(
                 result["clusters"].items(), key=lambda item: _RANKS.get(item[1]["status"], len(_RANKS))
             )
-            text = f"{result['day']}\n\n" + "\n\n".join(_line(*item) for item in clusters)
+            lines = (_line(name, cluster, teams.get(name)) for name, cluster in clusters)
+            text = f"{result['day']}\n\n" + "\n\n".join(lines)
         text = result.get("failure") or result.get("sentence") or text
+    if text and asked_about in teams:
+        begin, where = ("FAILED: the reason", "the task's log") if has_failed else ("The answer", "its pages")
+        text = f"{begin} is for the team {teams[asked_about]} of {asked_about}: see {where}."
     return text if len(text) <= LONGEST else text[: LONGEST - 2] + " …"
 
 
-def _line(name: str, cluster: dict[str, Any]) -> str:
+def _line(name: str, cluster: dict[str, Any], team: str | None) -> str:
+    if team:
+        state = {"failed": f"FAILED {name}", "lost_data": f"{name}: DATA LOST"}.get(cluster["status"], name)
+        return f"{state}: for the team {team}, see its pages"
     if cluster["status"] == "failed":
         return f"FAILED {cluster['message']}"
     lost = f"DATA LOST: {cluster['lost']}. " if cluster.get("lost") else ""
     return f"{name}: {lost}{cluster.get('sentence') or 'nothing to do'}"
+
+
+def _teams() -> dict[str, str]:
+    try:
+        return {name: cluster.team for name, cluster in read_clusters().by_name.items() if cluster.team}
+    except ClustersFileError:
+        return {}  # then no stage ran, and the note says why
 
 
 @event.listens_for(TaskInstance, "before_insert")

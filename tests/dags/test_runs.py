@@ -210,6 +210,19 @@ def test_the_note_of_a_day_has_a_line_per_cluster_failures_first_and_all_tasks_h
     assert tasks["cluster.profile", 1].rendered_map_index == "west"
 
 
+def test_notes_leave_the_answers_about_a_team_s_cluster_to_its_pages(run, tmp_path):
+    clusters = tmp_path / "clusters.yaml"
+    clusters.write_text(
+        clusters.read_text().replace("  - name: west\n", "  - name: west\n    team: orders\n")
+    )
+    dag_run, _, _ = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"})
+    assert _note(dag_run) == "The answer is for the team orders of west: see its pages."
+    behaviour = {"exit": 3, "report": {"status": "failed_gate", "message": GATE}}
+    dag_run, _, _ = run("client_telemetry_daily", {"day": DAY}, decode_bbb=behaviour)
+    west = "FAILED west: for the team orders, see its pages"
+    assert _note(dag_run).split("\n\n") == [DAY, west, "east: nothing to do"]
+
+
 def test_a_note_that_somebody_wrote_stays(run):
     from airflow.models.dagrun import DagRun, DagRunNote
     from airflow.utils.session import create_session

@@ -81,7 +81,7 @@ def test_lost_data_has_a_rank_of_its_own():
     }
     assert (logging.WARNING, f"    data lost: {lost}") in summary_lines(summary)
     summary["clusters"]["north"] = {"status": "failed", "message": "north: decode: no space left."}
-    assert note([summary]).split("\n\n") == [
+    assert note([summary], {}).split("\n\n") == [
         "2026-11-21",
         "FAILED north: decode: no space left.",
         f"east: DATA LOST: {lost}. nothing to do",
@@ -97,7 +97,7 @@ def test_a_run_that_fails_before_its_first_stage_says_why_in_its_note(clusters_f
     summary = TaskInstance({("clusters", None, FAILURE_KEY): ti.pushed[FAILURE_KEY]})
     with pytest.raises(ClustersFailed, match="cannot be read as YAML"):
         conclude(summary, "2026-11-21", STAGES)
-    assert "cannot be read as YAML" in note([summary.pushed["return_value"]])
+    assert "cannot be read as YAML" in note([summary.pushed["return_value"]], {})
 
 
 def test_a_task_that_was_killed_is_a_failure_too():
@@ -110,3 +110,21 @@ def test_a_task_that_was_killed_is_a_failure_too():
 def test_no_cluster_at_all_is_a_failure():
     with pytest.raises(ClustersFailed, match="log of the task clusters"):
         conclude(TaskInstance({}), "2026-11-21", STAGES)
+
+
+def test_the_note_says_of_a_team_s_cluster_only_where_to_look():
+    east = {"status": "lost_data", "lost": "3 of 14 objects damaged", "sentence": "12 applications"}
+    west = {"status": "failed", "message": "west: decode: a reason"}
+    north = {"status": "ok", "sentence": "3 applications"}
+    summary = {"day": "2026-11-21", "clusters": {"north": north, "east": east, "west": west}}
+    assert note([summary], {"east": "platform", "west": "orders"}).split("\n\n")[1:] == [
+        "FAILED west: for the team orders, see its pages",
+        "east: DATA LOST: for the team platform, see its pages",
+        "north: 3 applications",
+    ]
+    refused = [{"failure": "east: impact: nothing is known of orders."}]
+    assert note(refused, {"east": "platform"}, "north") == refused[0]["failure"]
+    assert (
+        note(refused, {"east": "platform"}, "east")
+        == "FAILED: the reason is for the team platform of east: see the task's log."
+    )
