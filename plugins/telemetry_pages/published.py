@@ -25,6 +25,7 @@ MEDIA_TYPES = {
     ".csv": "text/csv",
     ".json": "application/json",
     ".md": "text/markdown",
+    ".txt": "text/plain",
 }
 """Only these are handed out, in UTF-8."""
 

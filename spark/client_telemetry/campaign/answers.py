@@ -25,6 +25,8 @@ class Client:
     fix: str | None
     first_seen_at: dt.datetime
     last_seen_at: dt.datetime
+    already_failing: bool = False
+    """On the release that the brokers run today."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ def _client(row: Mapping[str, Any]) -> Client:
         fix=row["fix"],
         first_seen_at=_time(row["first_seen_at"]),
         last_seen_at=_time(row["last_seen_at"]),
+        already_failing=row.get("already_failing") is True,
     )
 
 

@@ -36,9 +36,10 @@ from client_telemetry.reports.upgrade.model import (
     OwnerStake,
     UpgradeReport,
 )
+from client_telemetry.reports.upgrade.owner_message import letter_address
 from client_telemetry.reports.upgrade.questions import library_question, own_gaps
 from client_telemetry.reports.upgrade.sections import needs_work
-from client_telemetry.reports.upgrade.ticket import mail, question_in_words
+from client_telemetry.reports.upgrade.ticket import question_in_words
 from client_telemetry.reports.wording import brokers, period
 
 LISTED = 200
@@ -199,7 +200,7 @@ def _owner_shown(
 ) -> OwnerShown:
     breaking = [each for each in theirs if each.verdict == Verdict.BREAKS]
     letter = (
-        mail(report, stake, theirs, subject_only=True)
+        letter_address(report, stake, theirs, subject_only=True)
         if not compact and stake.has_pack and stake.contact and is_address(stake.contact)
         else None
     )
@@ -345,7 +346,9 @@ def _template() -> Template:
         "needs_more": changes.needs_more,
         "inferred": lambda change: changes.inferred(change, change.applications),
         "failed_login": login_in_words,
-        "mail": lambda stake, report, theirs, compact: mail(report, stake, theirs, subject_only=compact),
+        "mail": lambda stake, report, theirs, compact: letter_address(
+            report, stake, theirs, subject_only=compact
+        ),
         "period": lambda pair: period(*pair),
     }
     values = {

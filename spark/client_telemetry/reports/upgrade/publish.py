@@ -10,10 +10,11 @@ from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade.document import report_json
-from client_telemetry.reports.upgrade.model import Question, UpgradeReport
+from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
+from client_telemetry.reports.upgrade.owner_message import message_files
 from client_telemetry.reports.upgrade.page import report_page, with_links
 from client_telemetry.reports.upgrade.rehearsal_note import with_rehearsal
-from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv
+from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv, owner_csv
 from client_telemetry.reports.upgrade.ticket import failed_logins_ticket, owner_ticket, report_ticket
 
 PAGE = "index.html"
@@ -138,14 +139,17 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
         "report.md": report_ticket(report),
         "summary.json": json.dumps(_summary(report), indent=1) + "\n",
     }
-    of_owners: dict[str | None, list[str]] = {}
+    of_owners: dict[str | None, list[ClientVerdict]] = {}
     for client in report.clients:
-        of_owners.setdefault(client.owner, []).append(lines[id(client)])
+        of_owners.setdefault(client.owner, []).append(client)
     for stake in report.owners:
         if not stake.has_pack:
             continue
-        result[f"owners/{stake.folder}/report.md"] = owner_ticket(report, stake)
-        result[f"owners/{stake.folder}/clients.csv"] = clients_csv(of_owners[stake.owner])
+        pack, clients = f"owners/{stake.folder}", of_owners[stake.owner]
+        result |= {f"{pack}/{name}": text for name, text in message_files(report, stake).items()}
+        result[f"{pack}/report.md"] = owner_ticket(report, stake)
+        result[f"{pack}/clients.csv"] = owner_csv(clients, report.planned_for)
+        result[f"{pack}/clients_full.csv"] = clients_csv([lines[id(client)] for client in clients])
     with_clients = {stake.owner for stake in report.owners}
     for owner in dict.fromkeys(login.owner for login in report.failed_logins):
         if owner is not None and owner not in with_clients:

@@ -3,7 +3,6 @@ GitHub Flavored Markdown. Client-supplied text stands in code spans only, where 
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from urllib.parse import quote, urlencode
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import age, kip511
@@ -34,6 +33,7 @@ from client_telemetry.reports.upgrade.model import (
     Section,
     UpgradeReport,
 )
+from client_telemetry.reports.upgrade.owner_message import ASKER, owner_message
 from client_telemetry.reports.upgrade.questions import library_question, own_gaps, owner_questions
 from client_telemetry.reports.upgrade.release_comparison import target_differences
 from client_telemetry.reports.upgrade.sections import needs_work, sections
@@ -59,8 +59,6 @@ LARGEST = 32_000
 """Characters of a ticket: GitHub, GitLab and Jira take no more than 65,536, 1,000,000 and 32,767."""
 _ROWS = (5000, 300, 100, 40, 15, 6, 2, 1)
 """Rows of each table that are tried, until the whole is small enough."""
-ASKER = "the team that runs the brokers"
-"""Whom owners answer to where nobody is named."""
 IDS_NAMED = 3
 CANDIDATES_NAMED = 3
 _OWN = ("Application", "Seen", "Groups and addresses")
@@ -200,7 +198,7 @@ def _owner_ticket(
     lines = [
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
         "",
-        f"- **Subject:** {prose(_subject(report, stake, applications))}",
+        f"- **Subject:** {prose(owner_message(report, stake, applications).subject)}",
         f"- **To:** {to if stake.owner else 'whoever runs these applications: no owner rule matches them'}",
         f"- **From:** {asker}",
         f"- **Date:** {question.created_at:%Y-%m-%d}; {change} {when}",
@@ -228,7 +226,7 @@ def _owner_ticket(
         "",
         *bullets(report.evidence),
         f"- Report {code(question.report_id)}, {minute(question.created_at)}. Times are in UTC.",
-        "- All of your clients, including the safe ones, are in clients.csv next to this file.",
+        "- All of your clients, including the safe ones, are in clients.csv next to this file; clients_full.csv has every column.",
         "",
     ]
     return "\n".join(lines)
@@ -262,50 +260,10 @@ def _on_other_releases(broken: Sequence[Application]) -> list[str]:
     return ["## On other releases", "", *map(difference, better), ""] if better else []
 
 
-def mail(
-    report: UpgradeReport,
-    stake: OwnerStake,
-    applications: Sequence[Application] | None = None,
-    *,
-    subject_only: bool = False,
-) -> str:
-    """A mailto: address that begins a letter to the owner: the subject and the first lines of the message. A page has one for
-    each owner, so it is short, and of hundreds of owners `subject_only`; the whole is the file to attach. `applications`: the
-    owner's, where they are at hand."""
-    if applications is None:
-        applications = [each for each in report.applications if each.owner == stake.owner]
-    lines = [
-        f"The Kafka brokers of cluster {report.question.cluster_name} will {_are_to(report)}. "
-        f"{_stake_sentence(stake, report.question.to_release)}",
-        _request(report, applications, report.asked_by or ASKER),
-    ]
-    fields = {"subject": _subject(report, stake, applications)}
-    if not subject_only:
-        fields["body"] = "\n\n".join(lines).replace("below", "in the attached report.md")
-    return f"mailto:{stake.contact}?{urlencode(fields, errors='replace', quote_via=quote)}"
-
-
 def _are_to(report: UpgradeReport) -> str:
     question = report.question
     done = "be rolled back" if report.is_rollback else "be upgraded"
     return f"{done} from {question.from_release} to {question.to_release}"
-
-
-def _subject(report: UpgradeReport, stake: OwnerStake, applications: Sequence[Application]) -> str:
-    question = report.question
-    broken = [each for each in applications if each.verdict == Verdict.BREAKS]
-    when = f" on {report.planned_for}" if report.planned_for else ""
-    what = f"Kafka cluster {question.cluster_name}: {question.from_release} to {question.to_release}{when}"
-    if not broken:
-        return f"{what}: please check {counted(sum(map(needs_work, applications)), 'application')}"
-    certainties = [_certainty(each) for each in broken]
-    others = sum(certainty not in FIXES for certainty in certainties)
-    whose = f"of {stake.owner}" if stake.owner else "without an owner"
-    if others < len(broken):
-        more = f", {others:,} more affected" if others else ""
-        return f"{what}: {counted(len(broken) - others, 'application')} {whose} must change{more}"
-    why = "client library not identified" if "none" not in certainties else "no fix known"
-    return f"{what}: {counted(len(broken), 'application')} {whose} affected, {why}"
 
 
 def _certainty(application: Application) -> str:

@@ -1,14 +1,16 @@
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from client_telemetry.campaign.corrections import NotAHistory
 from client_telemetry.campaign.gate import Knowledge, decide
 from client_telemetry.campaign.plan import Statement, Target
 from client_telemetry.campaign.states import history
-from client_telemetry.reports.campaign.messages import LONGEST, messages
+from client_telemetry.reports.campaign.messages import messages
 from client_telemetry.reports.campaign.publish import before, publish
 from client_telemetry.reports.campaign.view import view
+from client_telemetry.reports.owners.message import LONGEST
 
 from tests.client_telemetry.campaign.made_answers import answer, application, client, day, plan
 
@@ -78,6 +80,8 @@ def test_files_agree_and_nothing_of_a_client_is_markup(tmp_path):
     texts = {file.name: file.read_text(encoding="utf-8") for file in folder.rglob("*") if file.is_file()}
     assert set(texts) == {
         "message.md",
+        "message.txt",
+        "message.html",
         "index.html",
         "campaign.json",
         "campaign.md",
@@ -131,13 +135,14 @@ def test_a_history_is_read_back_and_its_corrections_stay_on_the_page(tmp_path):
 def test_a_message_contains_the_work_and_is_short(number):
     names = [f"application-{i}-of-some-team" for i in range(number)]
     answers = [answer(0, *(application(name, client("breaks", 0, name)) for name in names))]
-    [text] = messages(shown(plan(deadlines={"shop": day(30)}), answers, 1)).values()
-    assert len(text) <= LONGEST
-    subject = text.splitlines()[0]
-    assert subject == f"{number} application{'s' * (number > 1)} of shop to change by 2026-12-01: Kafka 4.0.1"
-    assert "`application-0-of-some-team` (east)" in text
-    assert "upgrade it" in text
-    assert ("more; kafka@example.com has the list" in text) == (number >= 40)
+    text, plain, html = messages(shown(plan(deadlines={"shop": day(30)}), answers, 1)).values()
+    assert len(text) <= LONGEST and len(plain) <= LONGEST
+    breaks = f"{number} applications of shop break" if number > 1 else "1 application of shop breaks"
+    subject = f"By 2026-12-01: {breaks} on Kafka 4.0.1 (cluster east)"
+    assert text.splitlines()[0] == plain.splitlines()[0] == subject
+    assert "`application-0-of-some-team`" in text and "<code>application-0-of-some-team</code>" in html
+    assert all("Upgrade it" in form and "(east)" in form for form in (text, plain, html))
+    assert ("more (east)" in text) == (number >= 40)
 
 
 def test_a_message_asks_about_silent_and_unknown_applications():
@@ -149,6 +154,18 @@ def test_a_message_asks_about_silent_and_unknown_applications():
         ),
         answer(1, application("u", client("insufficient_evidence", 1, "u"))),
     ]
-    [text] = messages(shown(plan(), answers, 1)).values()
+    text = messages(shown(plan(), answers, 1))["owners/shop/message.md"]
     assert "is it retired?" in text
-    assert "not known whether it breaks" in text
+    assert "Not known whether it breaks" in text
+
+
+def test_a_message_counts_what_is_down_already():
+    failing = replace(client("breaks", 0, "d"), already_failing=True)
+    answers = [
+        answer(0, application("d", failing), application("later", client("breaks", 0, "later"))),
+    ]
+    text = messages(shown(plan(), answers, 0))["owners/shop/message.txt"]
+    assert text.splitlines()[0].endswith(
+        ": 2 applications of shop break on Kafka 4.0.1 (cluster east), 1 already down"
+    )
+    assert "1 already down. Upgrade it" in text

@@ -15,8 +15,9 @@ from client_telemetry.reports.upgrade.changes import (
     inferred,
     of_fix,
 )
+from client_telemetry.reports.upgrade.owner_message import letter_address
 from client_telemetry.reports.upgrade.page import report_page
-from client_telemetry.reports.upgrade.ticket import mail, owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
 
 SARAMA = "Fetch:4 ListOffsets:1 Metadata:5 OffsetCommit:1 OffsetFetch:1 JoinGroup:1 SyncGroup:0 Heartbeat:0"
 
@@ -193,29 +194,29 @@ def test_the_bars_of_the_first_screen_never_rise(rows, open_, none):
 
 def test_a_message_to_an_owner_asks_only_for_changes_that_are_known(without_fix):
     messages = {stake.owner: owner_ticket(without_fix, stake) for stake in without_fix.owners}
-    assert ": 1 application of fixed must change\n" in messages["fixed"]
+    assert "Subject:** 1 application of fixed breaks on Kafka 4.0.0" in messages["fixed"]
     assert "Please make the changes below before the upgrade." in messages["fixed"]
     assert "## Change 1: 1 application\n" in messages["fixed"]
     helpless = messages["helpless"]
-    assert ": 1 application of helpless affected, no fix known\n" in helpless
+    assert "Subject:** 1 application of helpless breaks on " in helpless
     assert "Please make" not in helpless and "Change 1" not in helpless and "How to check" not in helpless
     assert "No fix is known yet for 1 application; contact kafka@example.com before the upgrade." in helpless
     assert "## No fix known: 1 application\n" in helpless
     asked = messages["asked"]
-    assert ": 1 application of asked affected, client library not identified\n" in asked
+    assert "Subject:** 1 application of asked breaks on " in asked
     assert "Please make" not in asked and "## Library not identified: 1 application\n" in asked
     assert (
         'Please tell us before the upgrade which client library the application under "Library not identified" uses.'
         in asked
     )
     both = messages["both"]
-    assert ": 1 application of both must change, 1 more affected\n" in both
+    assert "Subject:** 2 applications of both break on " in both
     assert (
         "Please make the changes below before the upgrade. "
         "No fix is known yet for 1 application; contact kafka@example.com before the upgrade." in both
     )
     (stake,) = (each for each in without_fix.owners if each.owner == "helpless")
-    assert "must%20change" not in mail(without_fix, stake) and "no%20fix%20known" in mail(without_fix, stake)
+    assert "No%20fix%20is%20known" in letter_address(without_fix, stake)
 
 
 def test_advice_that_no_release_follows_is_not_certain():

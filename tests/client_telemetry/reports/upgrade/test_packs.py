@@ -8,6 +8,7 @@ import pytest
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.spreadsheet import OWNER_COLUMNS
 from client_telemetry.reports.upgrade.ticket import LARGEST
 
 from tests.client_telemetry.reports.conftest import large_rows, question, texts
@@ -64,7 +65,7 @@ def test_every_message_fits_into_a_ticket_and_names_its_work(packs):
 
 
 def test_every_table_opens_in_a_spreadsheet_with_when_and_priority(report, packs):
-    tables = {name: text for name, text in packs.items() if name.endswith("/clients.csv")}
+    tables = {name: text for name, text in packs.items() if name.endswith("/clients_full.csv")}
     clients = 0
     for name, text in tables.items():
         data = text.encode("utf-8")
@@ -75,5 +76,14 @@ def test_every_table_opens_in_a_spreadsheet_with_when_and_priority(report, packs
         for row in rows:
             assert int(row["priority"]) == 1 + list(OUTCOMES).index(row["outcome"]), name
             assert row["verdict"] != "breaks" or row["when"] in ("at_once", "latent"), name
-    assert not tables[f"owners/{folder_name('Zahlung Süd')}/clients.csv"].isascii()
+    assert not tables[f"owners/{folder_name('Zahlung Süd')}/clients_full.csv"].isascii()
     assert clients == sum(client.owner != "team-fine" for client in report.clients)
+
+
+def test_an_owner_reads_twelve_columns_in_the_order_of_questions(report, packs):
+    for name, text in packs.items():
+        if name.endswith("/clients.csv"):
+            rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"))))
+            assert tuple(rows[0]) == OWNER_COLUMNS and len(OWNER_COLUMNS) == 12
+            full = packs[name.replace("clients.csv", "clients_full.csv")]
+            assert len(rows) == len(list(csv.reader(io.StringIO(full))))

@@ -447,16 +447,19 @@ def test_every_owner_has_a_row_with_contact_and_messages(rows):
     }
     assert list(drawn) == ["breaking", "asked", "degraded", "fine", "no owner"]
     packs = {name: [f"owners/{name}/{file}" for file in ("report.md", "clients.csv")] for name in drawn}
-    subject = "?subject=Kafka%20cluster%20fleet%3A%203.9.1%20to%204.0.0%3A%20"
+    upgrade = "Kafka%204.0.0%20%28cluster%20fleet%29"
     assert drawn["breaking"] == (
         [
-            f"mailto:breaking@example.com{subject}1%20application%20of%20breaking%20affected%2C%20no%20fix%20known",
+            f"mailto:breaking@example.com?subject=1%20application%20of%20breaking%20breaks%20on%20{upgrade}",
             *packs["breaking"],
         ],
         ["1", "1", "0"],
     )
     assert drawn["asked"] == (
-        [f"mailto:asked@example.com{subject}please%20check%201%20application", *packs["asked"]],
+        [
+            f"mailto:asked@example.com?subject=1%20application%20of%20asked%20to%20check%20for%20{upgrade}",
+            *packs["asked"],
+        ],
         ["2", "0", "1"],
     )
     assert drawn["degraded"] == (packs["degraded"], ["1", "0", "1"])

@@ -29,7 +29,14 @@ def test_layout(fleet_report, tmp_path):
         f"owners/{o.folder}/{name}"
         for o in fleet_report.owners
         if o.has_pack
-        for name in ("report.md", "clients.csv")
+        for name in (
+            "report.md",
+            "clients.csv",
+            "clients_full.csv",
+            "message.md",
+            "message.txt",
+            "message.html",
+        )
     }
 
 
@@ -44,7 +51,7 @@ def test_all_renderings_have_the_same_numbers(fleet_report, tmp_path):
     assert counted == nonzero == Counter(client["outcome"] for client in document["clients"])
     packs = [
         list(csv.DictReader(path.read_text("utf-8-sig").splitlines()))
-        for path in folder.glob("owners/*/clients.csv")
+        for path in folder.glob("owners/*/clients_full.csv")
     ]
     of_packs = Counter(row["outcome"] for pack in packs for row in pack)
     assert {**of_packs, "safe": 0} == {**nonzero, "safe": 0}

@@ -1,12 +1,11 @@
 import re
 from datetime import date
-from urllib.parse import parse_qs
 
 import pytest
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.page import report_page
-from client_telemetry.reports.upgrade.ticket import LARGEST, mail, owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.ticket import LARGEST, owner_ticket, report_ticket
 
 
 def table_rows(markdown: str) -> list[list[str]]:
@@ -94,7 +93,7 @@ def test_a_pack_is_a_message(rows):
     )  # fmt: skip
     ticket = owner_ticket(report, report.owners[0])
     for line in (
-        "- **Subject:** Kafka cluster fleet: 3.9.1 to 4.0.0 on 2026-12-01: 1 application of erp must change",
+        "- **Subject:** By 2026-12-01: 1 application of erp breaks on Kafka 4.0.0 (cluster fleet)",
         "- **To:** erp (erp@example.com)",
         "- **From:** kafka@example.com",
         "- **Date:** 2026-11-22; upgrade planned for 2026-12-01",
@@ -127,7 +126,7 @@ def test_a_pack_without_a_break_asks_about_the_applications_with_a_question_only
     report = build_report(rows.question(4), given, [], [], [])
     ticket = owner_ticket(report, report.owners[0])
     assert (
-        "please check 1 application\n- **To:** whoever runs these applications: no owner rule matches them\n"
+        "1 application without an owner to check for Kafka 4.0.0 (cluster fL33tG0ldTruth000000-w)\n- **To:** whoever runs these applications: no owner rule matches them\n"
         in ticket
     )
     assert "Please answer the questions below before the upgrade, one line for each:" in ticket
@@ -185,28 +184,6 @@ def test_three_owners_of_a_change_are_named_and_more_are_counted(rows):
         text = report_ticket(build_report(rows.question(number), given, [], [], []))
         (owners,) = [cells[1].strip() for cells in table_rows(text.split("## Changes")[1].split("## ")[0])]
         assert owners == words
-
-
-def test_a_letter_to_the_owner_is_begun(rows):
-    given = [
-        rows.verdict("a", "breaks", owner="erp & co", owner_contact="erp@example.com", fix="x"),
-        rows.verdict("b", owner="erp & co"),
-        rows.verdict("c", owner="erp & co"),
-        rows.verdict("d", "breaks", owner="another"),
-    ]
-    report = build_report(rows.question(4), given, [], [], [], cluster_name="fleet")
-    address, _, fields = mail(
-        report, next(each for each in report.owners if each.owner == "erp & co")
-    ).partition("?")
-    assert address == "mailto:erp@example.com" and "+" not in fields, "mail programs show a plus as it is"
-    assert parse_qs(fields) == {
-        "subject": ["Kafka cluster fleet: 3.9.1 to 4.0.0: 1 application of erp & co must change"],
-        "body": [
-            "The Kafka brokers of cluster fleet will be upgraded from 3.9.1 to 4.0.0. Of your 3 applications, 1 stops "
-            "working as soon as brokers run 4.0.0, 2 are safe so far.\n\n"
-            "Please make the changes in the attached report.md before the upgrade."
-        ],
-    }
 
 
 def test_an_application_that_needs_two_changes_is_fixed_in_part_by_each(rows):

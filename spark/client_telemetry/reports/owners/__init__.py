@@ -1,0 +1,1 @@
+"""What an owner is asked for: a message in three forms."""
