@@ -4,8 +4,9 @@ Run this before you upgrade: the DAG checks every client that was seen on a clus
 report with a verdict, the evidence, the owner and the fix for each client.
 
 **Trigger it** with a `cluster` (a name in the clusters file; in the sample `fleet` or `telemetry_cluster`) and the exact release
-to upgrade `to`. `from` is the release that the brokers run today; empty: taken from the table `brokers`. The evidence covers the
-`window_days` days up to `day` (empty: the last processed day); too short a window misses weekly and monthly jobs.
+to upgrade `to`, or the name of a measured target: a file of the folder that the clusters file names as `targets`, without `.json`.
+`from` is the release that the brokers run today; empty: taken from the table `brokers`. The evidence covers the `window_days`
+days up to `day` (empty: the last processed day); too short a window misses weekly and monthly jobs.
 
 **The result** of the run (XCom `return_value` of *publish*, also over REST: `GET …/dagRuns/{run}/wait?interval=1`) has
 the path of the report and the number of clients per verdict. Clients without sufficient evidence are listed, never counted as safe.
@@ -15,8 +16,7 @@ never processed (run `client_telemetry_daily` for it), a failed quality gate. Fi
 """
 
 from airflow.sdk import Param, dag
-from include.releases import RELEASES
-from include.run_day import KNOWLEDGE, MECHANISMS, OPTIONAL_DAY
+from include.run_day import KNOWLEDGE, MECHANISMS, OPTIONAL_DAY, OPTIONAL_RELEASE, RELEASE
 from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
 
 
@@ -28,13 +28,9 @@ from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
     dagrun_timeout=RUN_TIMEOUT,
     params={
         "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
-        "to": Param(type="string", enum=list(RELEASES), description="Exact release to upgrade to"),
+        "to": Param(**RELEASE, description="Exact release to upgrade to, or name of a measured target"),
         "from": Param(
-            None,
-            enum=[None, *RELEASES],
-            values_display={"null": "what the brokers run"},
-            type=["null", "string"],
-            description="Release before the upgrade",
+            None, **OPTIONAL_RELEASE, description="Release before the upgrade; empty: what the brokers run"
         ),
         "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the evidence"),
         "window_days": Param(7, type="integer", minimum=1, maximum=366, description="Days of evidence"),
@@ -49,7 +45,7 @@ def broker_upgrade_impact():
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
     report = {"report-id": "{{ run_id }}"}
     common = {"cluster": "{{ params.cluster }}", "starts_spark": True}
-    asked = {"locations": ["scram_users", *KNOWLEDGE, "hosts"], "arguments": report | question}
+    asked = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], "arguments": report | question}
     impact = SparkStage(task_id="impact", **common, **asked)
     shown = {"locations": ["publish", "owners", "hosts"], "arguments": report | pack, "page": "answered"}
     publish = SparkStage(task_id="publish", **common, **shown)

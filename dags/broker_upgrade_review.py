@@ -3,9 +3,9 @@
 Run this during and after a rolling upgrade: the DAG compares what the brokers have recorded about every client since the first
 broker was upgraded with what they recorded before, and with what was predicted.
 
-**Trigger it** with the name of a `cluster` (as in the clusters file). `from` and `to` are the releases; if empty, the last
-release change in the table `brokers` is reviewed. `day` is the last day of the review (empty: the last processed day). During
-a roll, process the current day first (`client_telemetry_daily` with that day). The review is compared with the newest report
+**Trigger it** with the name of a `cluster` (as in the clusters file). `from` and `to` are the releases, or names of measured
+targets (the clusters file's `targets`) that answer as these do; if empty, the last release change in the table `brokers` is
+reviewed. `day` is the last day of the review (empty: the last processed day). During a roll, process the current day first (`client_telemetry_daily` with that day). The review is compared with the newest report
 (`broker_upgrade_impact`) for the same releases that uses only evidence from before the first broker was upgraded; if there is no
 such report, that question is asked first. The daily run starts reviews automatically.
 
@@ -17,15 +17,8 @@ did instead), a day that was never processed, a window without data, a failed qu
 """
 
 from airflow.sdk import Param, dag
-from include.releases import RELEASES
-from include.run_day import MECHANISMS, OPTIONAL_DAY, REVIEW
+from include.run_day import MECHANISMS, OPTIONAL_DAY, OPTIONAL_RELEASE, REVIEW
 from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
-
-_RELEASE = {
-    "type": ["null", "string"],
-    "enum": [None, *RELEASES],
-    "values_display": {"null": "the brokers' last upgrade"},
-}
 
 
 @dag(
@@ -36,8 +29,8 @@ _RELEASE = {
     dagrun_timeout=RUN_TIMEOUT,
     params={
         "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
-        "from": Param(None, **_RELEASE, description="Release before the upgrade"),
-        "to": Param(None, **_RELEASE, description="Release after the upgrade"),
+        "from": Param(None, **OPTIONAL_RELEASE, description="Release before the upgrade"),
+        "to": Param(None, **OPTIONAL_RELEASE, description="Release after the upgrade"),
         "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the review"),
         "window_days": Param(2, type="integer", minimum=1, maximum=31, description="Days of evidence"),
         "mechanisms": Param(None, type=["null", "string"], description=MECHANISMS),

@@ -35,6 +35,7 @@ _CLUSTER_KEYS = {
     "hosts": False,
     "artefacts": False,
     "workloads": False,
+    "targets": False,
     "team": False,
 }
 _SOURCE_KEYS = {"format": True, "files": True, "release": False, "zone": False}
@@ -93,6 +94,8 @@ class Cluster:
     """Folder of SBOMs, images and checkouts (docs/join.md)."""
     workloads: str | None = None
     """File of what runs where: pods as JSON, or a CSV of hosts."""
+    targets: str | None = None
+    """Folder with files of `client-telemetry probe`, which questions may name (docs/probe.md)."""
     team: str | None = None
     """The team of Airflow's auth manager for which the cluster's pages are; None = for all who may read the DAGs."""
 
@@ -192,7 +195,7 @@ def _cluster(path: Path, number: int, entry: object) -> Cluster:
                 f"{path}: {key} {given[key]!r} of {where} has characters that cannot stand in a path; "
                 "use letters, digits, _ and -."
             )
-    own = ("owners", "scram_users", "knowledge", "knowledge_package", "hosts", "artefacts", "workloads")
+    own = _CLUSTER_KEYS.keys() - {"name", "cluster_id", "raw", "source", "team"}
     return Cluster(
         name=given["name"],
         cluster_id=given["cluster_id"],

@@ -5,9 +5,14 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from include.campaigns import DAYS_PUBLISHED
+from include.releases import RELEASES
 
 OPTIONAL_DAY = {"type": ["null", "string"], "format": "date"}
 """JSON schema of a Param that is a UTC day or empty."""
+_RELEASES = [{"enum": list(RELEASES)}, {"pattern": "^[A-Za-z][A-Za-z0-9._-]*$"}]
+RELEASE = {"type": "string", "examples": list(RELEASES), "anyOf": _RELEASES}
+"""JSON schema of a Param that is an exact release, or the name of a measured target (the clusters file's `targets`)."""
+OPTIONAL_RELEASE = {**RELEASE, "type": ["null", "string"], "anyOf": [{"type": "null"}, *_RELEASES]}
 
 RUN_DAY = "{{ day_of(dag_run, params) }}"
 """Template of the day; the DAG that uses it has day_of among its macros."""
@@ -48,14 +53,14 @@ MECHANISMS = (
 )
 """Description of the parameter of the same name."""
 REVIEW = {
-    "locations": ["publish", "owners", *KNOWLEDGE, "scram_users", "hosts"],
+    "locations": ["publish", "owners", *KNOWLEDGE, "scram_users", "hosts", "targets"],
     "page": "runs",
 }
 """What the stage review is told in every DAG."""
 
 
 _OF_A_CAMPAIGN = {"starts_spark": True, "map_index_template": "{{ task.cluster }}"}
-ASKED = {"locations": ["scram_users", *KNOWLEDGE, "hosts"], **_OF_A_CAMPAIGN}
+ASKED = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], **_OF_A_CAMPAIGN}
 ANSWERED = {"locations": ["publish", "owners", "hosts"], **_OF_A_CAMPAIGN}
 STANDING = {"locations": ["publish"], **_OF_A_CAMPAIGN}
 """What impact, publish and upgrade_campaign are told in a campaign's run."""

@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from telemetry_pages import PREFIX
 from telemetry_pages.access import ReaderDep, reader_of
 from telemetry_pages.client_day import client_day
+from telemetry_pages.measured_targets import measured_targets
 from telemetry_pages.pages import brokers, client_query, page, policy
 from telemetry_pages.published import (
     CAMPAIGNS,
@@ -276,12 +277,12 @@ def ask(request: Request, files: Files, reader: ReaderDep, cluster: str = "") ->
     """A form for a run of broker_upgrade_impact. Its script asks Airflow's own REST interface, which knows whether the
     user may and whether the values can be meant."""
     try:
-        names = list(filter(reader.sees, read_clusters().by_name))
+        clusters = read_clusters().by_name
     except ClustersFileError as error:
         raise HTTPException(500, str(error)) from None
     published_names = files.clusters()
     known = []
-    for name in names:
+    for name in filter(reader.sees, clusters):
         days = files.days(name) if name in published_names else []
         latest = files.summaries(name, days[:1])[0] if days else {}
         known.append(
@@ -289,6 +290,7 @@ def ask(request: Request, files: Files, reader: ReaderDep, cluster: str = "") ->
                 "name": name,
                 "days": days,
                 "brokers": brokers(latest),
+                "targets": measured_targets(clusters[name].targets),
                 "next": next_release(oldest_running(latest)),
             }
         )

@@ -32,8 +32,21 @@
   };
 
   const cluster = form.elements.cluster;
+  // What `client-telemetry probe` measured for the chosen cluster, below the releases.
+  const offer = (select, targets) => {
+    select.querySelector("optgroup.measured")?.remove();
+    if (targets.length === 0) return;
+    const group = document.createElement("optgroup");
+    group.className = "measured";
+    group.label = "Measured targets";
+    group.append(...targets.map((name) => new Option(name)));
+    select.append(group);
+  };
   const choose = () => {
-    const { next, known, first, last } = cluster.selectedOptions[0]?.dataset ?? {};
+    const { next, known, first, last, targets } = cluster.selectedOptions[0]?.dataset ?? {};
+    for (const select of [form.elements.from, form.elements.to]) {
+      offer(select, (targets ?? "").split(" ").filter(Boolean));
+    }
     if (next) form.elements.to.value = next;
     [form.elements.day.min, form.elements.day.max] = [first ?? "", last ?? ""];
     document.getElementById("known").textContent = known ?? "";

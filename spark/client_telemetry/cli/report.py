@@ -42,6 +42,7 @@ from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.jobs import main_of
+from client_telemetry.knowledge import measured_targets
 from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.local_spark import local_spark
@@ -162,7 +163,7 @@ def _report(args: argparse.Namespace) -> int:
         if args.mechanisms:
             check_listeners(listener_mechanisms(args.mechanisms), _listeners(log_survey))
         cluster_id = log_survey.cluster_id or "unknown"
-        releases, release = release_to_leave(log_survey, args.from_release)
+        releases, release = _release_to_leave(log_survey, args.from_release)
         upgrade(release, target)
         for contradiction in contradictions(log_survey, releases):
             _warn(contradiction)
@@ -203,6 +204,18 @@ def _report(args: argparse.Namespace) -> int:
         _say(decision)
     _say(f"Report: {page}")
     return code
+
+
+def _release_to_leave(log_survey: Survey, specified: str | None) -> tuple[BrokerReleases, str]:
+    """As `release_to_leave`; of a file of `client-telemetry probe`, its target, whose brokers count as the newest release that it answers
+    like, or as what the logs prove where there is none. Raises UnusableTarget, too.
+    """
+    if specified is None or not measured_targets.is_file(specified):
+        return release_to_leave(log_survey, specified)
+    source = named(specified)
+    target = measured_targets.by_name(source)
+    like = target.answers_like[-1] if target and target.answers_like else None
+    return release_to_leave(log_survey, like)[0], source
 
 
 def _check_files_named(args: argparse.Namespace) -> None:
@@ -408,7 +421,8 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--from",
         dest="from_release",
-        help="exact release of the brokers, or one for each node id, 1=3.9.1,2=4.0.1; default: the release that the logs prove",
+        help="exact release of the brokers, or one for each node id, 1=3.9.1,2=4.0.1, or a file of `client-telemetry probe`; default: the "
+        "release that the logs prove",
     )
     parser.add_argument("--out", type=Path, required=True, help="output folder")
     add_time_options(parser)

@@ -25,8 +25,10 @@ from client_telemetry.compatibility.listener_mechanisms import (
     check_listeners,
     listener_mechanisms,
 )
+from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
@@ -54,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for sentence in jars.use(args.jar):
             _say(sentence)
         use_own_knowledge(args.knowledge)
-        source, target = upgrade(exact(args.from_release), exact(args.to_release))
+        source, target = upgrade(exact(named(args.from_release)), exact(named(args.to_release)))
         scram_users = (
             read_text_file(args.scram_users, "SCRAM users", scram_principals) if args.scram_users else None
         )
@@ -82,6 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         NoSuchUpgrade,
         TwoClusters,
         UnusableRelease,
+        UnusableTarget,
         WindowWithoutData,
     ) as error:
         return _refuse(str(error))
@@ -128,8 +131,18 @@ def _refuse(text: str) -> int:
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Arguments("review", __doc__)
     parser.add_argument("logs", nargs="+", metavar="LOG", help="files, folders or patterns")
-    parser.add_argument("--from", dest="from_release", required=True, help="exact release upgraded from")
-    parser.add_argument("--to", dest="to_release", required=True, help="exact release upgraded to")
+    parser.add_argument(
+        "--from",
+        dest="from_release",
+        required=True,
+        help="exact release upgraded from, or a file of `client-telemetry probe`",
+    )
+    parser.add_argument(
+        "--to",
+        dest="to_release",
+        required=True,
+        help="exact release upgraded to, or a file of `client-telemetry probe`",
+    )
     parser.add_argument("--publish", type=Path, required=True, help="folder that reports are published in")
     add_time_options(parser)
     parser.add_argument("--owners", type=Path, help="file of owner rules")

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 FORMAT: Final = "client-telemetry target 1"
-_LARGEST_FILE: Final = 16 * 1024 * 1024
+LARGEST_FILE: Final = 16 * 1024 * 1024
+"""Bytes."""
 
 
 class UnusableTarget(ValueError):
@@ -80,12 +81,21 @@ def _items(value: Mapping[str, object] | Sequence[object]) -> Iterable[object]:
 def read(path: Path) -> dict[str, Any]:
     """Raises UnusableTarget."""
     try:
-        if path.stat().st_size > _LARGEST_FILE:
+        if path.stat().st_size > LARGEST_FILE:
             raise UnusableTarget(f"{path}: too large for a file that `client-telemetry probe` wrote")
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UnusableTarget(f"{path}: {error.strerror}") from error
     except ValueError as error:
+        raise UnusableTarget(f"{path}: not a file that `client-telemetry probe` wrote: {error}") from error
+    return parse(text, str(path))
+
+
+def parse(text: str, path: str) -> dict[str, Any]:
+    """`path`: what messages call the text. Raises UnusableTarget."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise UnusableTarget(f"{path}: not a file that `client-telemetry probe` wrote: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise UnusableTarget(f"{path}: not a file that `client-telemetry probe` wrote (format {FORMAT!r})")

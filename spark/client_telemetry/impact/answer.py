@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from client_telemetry import knowledge
 from client_telemetry.compatibility.listener_mechanisms import check_listeners, listener_mechanisms
-from client_telemetry.compatibility.target_argument import named
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.impact.client_evidence import Evidence, time_of
 from client_telemetry.impact.counted_connections import CountedOnly, counted_only, evidence_of
@@ -36,10 +35,11 @@ from client_telemetry.impact.verdict_files import Report
 from client_telemetry.impact.verdict_files import Written as VerdictFiles
 from client_telemetry.impact.verdict_rows import compared_targets, verdict_counts, write_verdicts
 from client_telemetry.impact.what_decides import Mechanisms
-from client_telemetry.knowledge import releases
+from client_telemetry.knowledge import measured_targets, releases
 from client_telemetry.knowledge.vocabulary import PRECEDENCE
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.stage import Stage
+from client_telemetry.pipeline.target_folder import named
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
@@ -68,7 +68,8 @@ class Answer(NamedTuple):
 def answer(stage: Stage, inputs: StageInputs) -> Answer:
     """Raises NoSuchQuestion, UnusableTarget, BadMechanisms, and BadArguments for the file of SCRAM users."""
     args, brokers = stage.arguments, inputs.rows(BROKERS)
-    asked = question(stage.cluster, args.from_release, named(args.to_release), inputs.days, brokers)
+    source = named(args.from_release, args.targets) if args.from_release else None
+    asked = question(stage.cluster, source, named(args.to_release, args.targets), inputs.days, brokers)
     connections, profiled = inputs.files(CLIENT_CONNECTIONS), inputs.files(CLIENTS)
     size = sum(file.rows for file in (*connections, *profiled))
     spark, parts = None, 1
@@ -154,6 +155,7 @@ def _of_question(asked: Question) -> dict[str, object]:
         "evidence_until_reason": asked.until_reason,
         "knowledge_version": knowledge.version(),
         "knowledge_built_at": knowledge.built_at(),
+        "measured_targets": measured_targets.texts(asked.from_release, asked.to_release),
         "knowledge_gaps": releases.what_is_not_known(asked.from_release, asked.to_release) or None,
         "code_version": version("client-telemetry"),
         "created_at": dt.datetime.now(dt.UTC),

@@ -9,6 +9,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from client_telemetry.compatibility.broker_settings import BrokerSetup
+from client_telemetry.knowledge import measured_targets
 from client_telemetry.knowledge.broker_guess import declared
 from client_telemetry.knowledge.logins import mechanisms_in
 from client_telemetry.knowledge.releases import UnusableRelease, upgrade
@@ -60,7 +61,7 @@ def question(
         source, target = upgrade(source, to_release)
     except UnusableRelease as error:
         raise NoSuchQuestion(str(error)) from error
-    declared = sorted({str(_declared(row)) for row in released if source in _can_be(row)})
+    declared = sorted({str(_declared(row)) for row in released if _may_run(row, source)})
     if not declared:
         releases_seen = ", ".join(sorted({str(_declared(row)) for row in released}))
         raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {releases_seen}")
@@ -85,7 +86,7 @@ def _features(
         row
         for row in brokers
         if row.get("finalized_features")
-        and source in _can_be(row)
+        and _may_run(row, source)
         and (until is None or row["started_at"] is None or row["started_at"] < until)
     ]
     if not reporting:
@@ -140,12 +141,19 @@ def _until(source: str, brokers: Sequence[BrokerRow]) -> tuple[dt.datetime | Non
             key=lambda row: (row["started_at"], row["broker_incarnation"]),
         )
         for before, after in pairwise(incarnations):
-            if before["software_version"] and source in _can_be(before) and source not in _can_be(after):
+            if before["software_version"] and _may_run(before, source) and not _may_run(after, source):
                 moves.append((after["started_at"], broker_id, " or ".join(_can_be(after))))
     if not moves:
         return None, None
     at, broker_id, release = min(moves)
     return at, f"broker {broker_id} was the first to change from {source} to {release}"
+
+
+def _may_run(broker: BrokerRow, source: str) -> bool:
+    """Of a measured target, whether its answers are the broker's."""
+    if measured_targets.is_measured(source):
+        return measured_targets.may_be(source, broker["releases"] or ())
+    return source in _can_be(broker)
 
 
 def _can_be(broker: BrokerRow) -> list[str]:

@@ -66,14 +66,18 @@ def impact(stage: Stage) -> Outcome:
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("impact", __doc__)
-    arguments.add_argument("--from", dest="from_release", help="release of the brokers; default: their own")
+    arguments.add_argument(
+        "--from", dest="from_release", help="release or measured target of the brokers; default: their own"
+    )
     arguments.add_argument(
         "--to",
         dest="to_release",
         required=True,
-        help="exact release to upgrade to, or a file of `client-telemetry probe`",
+        help="exact release to upgrade to, or a measured target: a file of `client-telemetry probe`, or a name",
     )
-    add_options(arguments, "--report-id", "--day", "--window", "--scram-users", "--hosts", "--knowledge")
+    add_options(
+        arguments, "--targets", "--report-id", "--day", "--window", "--scram-users", "--hosts", "--knowledge"
+    )
     add_mechanisms(arguments)
     arguments.add_argument(
         "--without-spark-up-to",

@@ -11,7 +11,7 @@ from client_telemetry.console.arguments import day
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.identity.hosts import NO_HOSTS, host_names
 from client_telemetry.identity.owners import load_owner_rules
-from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge import kip511, measured_targets
 from client_telemetry.pipeline.inputs import as_read, latest_results
 from client_telemetry.pipeline.options import add_options
 from client_telemetry.pipeline.place import published_place
@@ -47,10 +47,10 @@ def publish(stage: Stage) -> Outcome:
 def _report(stage: Stage) -> UpgradeReport:
     args, lake, cluster = stage.arguments, stage.lake, stage.cluster
     where = {"cluster_id": cluster, "report_id": args.report_id}
-    reports = lake.rows(UPGRADE_REPORTS, **where)
-    if not reports:
+    if not (reports := lake.rows(UPGRADE_REPORTS, **where)):
         raise BadArguments(f"there is no report {args.report_id!r} of cluster {cluster!r}: run impact first")
     question = reports[0]
+    measured_targets.use_texts(question["measured_targets"])
     first, last = question["first_dt"], question["last_dt"]
     days = [first + dt.timedelta(days=n) for n in range((last - first).days + 1)]
 

@@ -56,7 +56,7 @@ def ask_first(args: argparse.Namespace) -> None:
         if plan.report_id is not None:
             continue
         releases = {"from": plan.from_release, "to": plan.to_release}
-        names = (*_OF_A_REPORT, "knowledge", "knowledge_package", "scram_users", "mechanisms")
+        names = (*_OF_A_REPORT, "knowledge", "knowledge_package", "scram_users", "mechanisms", "targets")
         if (
             main_of("impact")(
                 _options(args, names, report_id=plan.name, day=f"{plan.began_at:%Y-%m-%d}", **releases)

@@ -4,7 +4,7 @@ A measured target has a name of its own (`measured-1f2e3d4c`, after the digest o
 release may. `use` makes it known to this process, and the knowledge in use takes it to workers.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +38,8 @@ class MeasuredTarget(NamedTuple):
     """Feature -> lowest and highest supported level, finalized level."""
     not_asked: tuple[int, ...]
     """Keys of APIs of which `served` has versions that were only seen advertised."""
+    text: str
+    """The file's text, which tables keep of each question: whoever publishes its report need not see the file."""
 
 
 def use(target: MeasuredTarget) -> None:
@@ -60,6 +62,27 @@ def is_measured(*names: str) -> bool:
     return any(by_name(name) for name in names)
 
 
+def may_be(name: str, possible: Collection[str]) -> bool:
+    """Whether brokers that can be each of these releases may be what is named: that release, or the measured target whose answers
+    are those of one of them. A measured target that no release explains may be brokers that none explains.
+    """
+    target = by_name(name)
+    if target is None:
+        return name in possible
+    return not possible if not target.answers_like else not set(possible).isdisjoint(target.answers_like)
+
+
+def texts(*names: str) -> list[str]:
+    """What tables keep of those that are measured targets."""
+    return [target.text for target in map(by_name, names) if target is not None]
+
+
+def use_texts(kept: Iterable[str] | None) -> None:
+    """The reverse of `texts`; None: of a row that is older than measured targets. Raises UnusableTarget."""
+    for text in kept or ():
+        use(of_text(text, "a stored measured target"))
+
+
 def in_words(target: MeasuredTarget) -> str:
     """Two sentences: that its brokers are others than those of today, and what is not known of them."""
     like = (
@@ -80,13 +103,21 @@ def is_file(text: str) -> bool:
 
 def read(path: Path) -> MeasuredTarget:
     """Raises UnusableTarget."""
-    content = target_file.read(path)
+    return _of_content(target_file.read(path), str(path))
+
+
+def of_text(text: str, name: str) -> MeasuredTarget:
+    """`text`: of a target file; `name`: what messages call it. Raises UnusableTarget."""
+    return _of_content(target_file.parse(text, name), name)
+
+
+def _of_content(content: Mapping[str, Any], name: str) -> MeasuredTarget:
     try:
         return _target(content)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, UnusableTarget):
-            raise UnusableTarget(f"{path}: {error}") from error
-        raise UnusableTarget(f"{path}: not a file that this version of `client-telemetry` reads") from error
+            raise UnusableTarget(f"{name}: {error}") from error
+        raise UnusableTarget(f"{name}: not a file that this version of `client-telemetry` reads") from error
 
 
 def _target(content: Mapping[str, Any]) -> MeasuredTarget:
@@ -115,6 +146,7 @@ def _target(content: Mapping[str, Any]) -> MeasuredTarget:
         tuple(content["mechanisms"]),
         {name: _levels(levels) for name, levels in content["features"].items()},
         tuple(not_asked),
+        target_file.text({key: value for key, value in content.items() if key != "sha256"}),
     )
 
 

@@ -29,6 +29,16 @@ class Confidence(StrEnum):
 CONFIDENCES = tuple(Confidence)
 
 
+class KnownBy(StrEnum):
+    """What a verdict rests on beside the evidence: a rule of the knowledge base; what the target's own brokers answered; what its
+    library did on the target.
+    """
+
+    RULE = "rule"
+    MEASURED_TARGET = "measured_target"
+    REHEARSED = "rehearsed"
+
+
 class When(StrEnum):
     AT_ONCE = "at_once"
     LATENT = "latent"

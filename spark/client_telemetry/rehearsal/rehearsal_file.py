@@ -9,7 +9,7 @@ from typing import Any
 
 from client_telemetry.console.output_file import replace_file
 from client_telemetry.formats.rehearsal_file import FILE, SCHEMA_VERSION
-from client_telemetry.knowledge.vocabulary import Verdict
+from client_telemetry.knowledge.vocabulary import KnownBy, Verdict
 from client_telemetry.rehearsal import conclusions
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS, ClientResult
 from client_telemetry.rehearsal.outcomes import Sandbox
@@ -67,6 +67,7 @@ def _application(
         "safe_so_far": application["safe_so_far"],
         "outcome": result.outcome,
         "said": result.said,
+        "known_by": [KnownBy.RULE, *([KnownBy.REHEARSED] if result.outcome != NOT_REHEARSED else [])],
         "ran": list(result.ran),
         "contradicts": result.contradicts and is_of_target,
     }

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from client_telemetry.activity.records import BrokerRun, FeatureLevels
 from client_telemetry.knowledge import releases
+from client_telemetry.knowledge.measured_targets import may_be
 
 BEFORE, ROLLING, NOT_FINALIZED = "before", "rolling", "not_finalized"
 FINALIZED, ROLLED_BACK = "finalized", "rolled_back"
@@ -195,9 +196,11 @@ def _on_one_side(
     ordered: Sequence[BrokerRun], from_release: str, to_release: str
 ) -> tuple[list[BrokerRun], list[BrokerRun]]:
     """Runs of the from-release, and of the target."""
-    old = [run for run in ordered if from_release in run.releases and to_release not in run.releases]
-    new = [run for run in ordered if to_release in run.releases and from_release not in run.releases]
-    return old, new
+
+    def ran_only(one: str, other: str) -> list[BrokerRun]:
+        return [run for run in ordered if may_be(one, run.releases) and not may_be(other, run.releases)]
+
+    return ran_only(from_release, to_release), ran_only(to_release, from_release)
 
 
 def _rolls(ordered: Sequence[BrokerRun], from_release: str, to_release: str) -> list[_Roll]:

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from client_telemetry.activity.table_evidence import broker_runs
+from client_telemetry.formats.target_file import UnusableTarget
+from client_telemetry.knowledge.measured_targets import may_be
 from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.lake.lake import Lake
+from client_telemetry.pipeline import target_folder
 from client_telemetry.pipeline.inputs import StageInputs, days_of_evidence
 from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.review.phases import Change, NoSuchUpgrade, upgrade_of, upgrades
@@ -46,7 +49,7 @@ def planned(args: argparse.Namespace, lake: Lake) -> list[Planned]:
     runs = broker_runs(inputs.rows(BROKERS), 0.0)
     changes = upgrades(runs)
     if args.changed_on is None:
-        source, target = _upgrade(args.from_release, args.to_release, changes)
+        source, target = _upgrade(_named(args.from_release, args), _named(args.to_release, args), changes)
         try:
             changes = [Change(source, target, upgrade_of(runs, [], source, target).began)]
         except NoSuchUpgrade as error:
@@ -93,7 +96,8 @@ def _upgrade(from_release: str | None, to_release: str | None, happened: Sequenc
     fitting = [
         change
         for change in happened
-        if from_release in (None, "", change.from_release) and to_release in (None, "", change.to_release)
+        if (not from_release or may_be(from_release, (change.from_release,)))
+        and (not to_release or may_be(to_release, (change.to_release,)))
     ]
     if not fitting:
         raise BadArguments(
@@ -105,4 +109,11 @@ def _upgrade(from_release: str | None, to_release: str | None, happened: Sequenc
             f"brokers only went back in these days, from {fitting[-1].from_release} to {fitting[-1].to_release}: "
             "to review that, name both with --from and --to"
         )
-    return upgraded[-1][:2]
+    return from_release or upgraded[-1].from_release, to_release or upgraded[-1].to_release
+
+
+def _named(release: str | None, args: argparse.Namespace) -> str | None:
+    try:
+        return target_folder.named(release, args.targets) if release else None
+    except UnusableTarget as error:
+        raise BadArguments(str(error)) from error

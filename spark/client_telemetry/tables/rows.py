@@ -486,6 +486,7 @@ class UpgradeReportRow(TypedDict):
     targets: list[TargetRecord]
     knowledge_version: str
     knowledge_built_at: datetime | None
+    measured_targets: list[str] | None
     knowledge_gaps: str | None
     snapshots: dict[str, int]
     code_version: str

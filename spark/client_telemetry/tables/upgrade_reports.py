@@ -107,6 +107,11 @@ UPGRADE_REPORTS: "Table[UpgradeReportRow]" = Table(
         ),
         Column("knowledge_version", STRING, "Digest of the knowledge base", nullable=False),
         Column("knowledge_built_at", TIMESTAMP, "When it was built; null = not recorded (before 0.2.0)"),
+        Column(
+            "measured_targets",
+            ArrayType(STRING),
+            "Files of the measured targets that the question names as releases (docs/probe.md), as texts; null or empty = none",
+        ),
         Column("knowledge_gaps", STRING, "What it does not know of these releases, in words; null = nothing"),
         Column(
             "snapshots", MapType(STRING, LONG), "Table name to the snapshot id that was read", nullable=False

@@ -24,6 +24,7 @@ from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 DAY = dt.date(2026, 11, 21)
+PROBED = Path(__file__).parents[2] / "data/probe"
 
 
 def at(hour: int, minute: int = 0) -> dt.datetime:
@@ -32,6 +33,7 @@ def at(hour: int, minute: int = 0) -> dt.datetime:
 
 def broker(node: int, release: str, started: dt.datetime, until: dt.datetime) -> dict[str, Any]:
     return {
+        "dt": DAY,
         "broker_id": node,
         "broker_incarnation": f"{node}-{release}",
         "releases": [release],
@@ -73,7 +75,14 @@ class StoredRows:
 
 
 def arguments(**changed: Any) -> argparse.Namespace:
-    given = {"cluster": "c", "day": None, "window": 2, "from_release": None, "to_release": None}
+    given = {
+        "cluster": "c",
+        "day": None,
+        "window": 2,
+        "from_release": None,
+        "to_release": None,
+        "targets": None,
+    }
     return argparse.Namespace(**{**given, "changed_on": None, **changed})
 
 
@@ -138,6 +147,25 @@ def test_an_upgrade_that_did_not_happen_is_refused() -> None:
         planned(arguments(from_release="3.9.1", to_release="4.2.1"), StoredRows([]))
     with pytest.raises(BadArguments, match="no broker changed its release"):
         planned(arguments(), StoredRows([], [broker(1, "4.0.0", at(1), at(20))]))
+
+
+def test_a_move_to_brokers_that_were_measured_is_that_to_a_release_that_they_answer_like() -> None:
+    moved = [broker(1, "3.9.1", at(1), at(6)), broker(1, "4.0.1", at(7), at(20))]
+    asked = {"to_release": "apache-4.0.1", "targets": str(PROBED)}
+    rows = [
+        report("r", "3.9.1", "measured-a648720e", created_at=at(5)),
+        report("s", "3.9.1", "4.0.1", created_at=at(5)),
+    ]
+    for more in ({}, {"from_release": "3.9.1"}):
+        (found,) = planned(arguments(**asked, **more), StoredRows(rows, moved))
+        assert found == Planned("3.9.1", "measured-a648720e", at(6).timestamp(), "r")
+    with pytest.raises(BadArguments, match=r"no broker went from 3\.9\.1 to measured-"):
+        planned(
+            arguments(from_release="3.9.1", to_release="librdkafka-mock-2.16.1", targets=str(PROBED)),
+            StoredRows([], moved),
+        )
+    with pytest.raises(BadArguments, match="'msk' is neither a Kafka release nor a measured target"):
+        planned(arguments(to_release="msk", targets=str(PROBED)), StoredRows([], moved))
 
 
 def test_brokers_whose_release_is_not_known_are_named_so() -> None:
@@ -208,7 +236,7 @@ def lake_with_a_report(folder: Path) -> argparse.Namespace:
     lake.create([*tables, *answers, PUBLICATIONS])
     where = {"cluster_id": "c", "dt": DAY}
     branch = lake.branch("run", "c", "profile")
-    branch.replace_rows(BROKERS_TABLE, [whole(BROKERS_TABLE, **where, **row) for row in BROKERS], **where)
+    branch.replace_rows(BROKERS_TABLE, [whole(BROKERS_TABLE, **{**where, **row}) for row in BROKERS], **where)
     branch.publish("c", "run", "profile", [DAY])
     question = report("r", "3.9.1", "4.0.0", created_at=at(5), first_dt=DAY, clients=0, connections=0)
     question |= {"cluster_id": "c", "snapshots": lake.published()}

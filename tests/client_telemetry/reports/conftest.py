@@ -37,6 +37,7 @@ def question(clients: int, **changes) -> dict:
         "targets": [],
         "knowledge_version": "0123456789abcdef",
         "knowledge_built_at": datetime(2026, 11, 20, 4, tzinfo=UTC),
+        "measured_targets": None,
         "knowledge_gaps": None,
         "snapshots": {"client_connections": 4711, "brokers": 4712},
         "code_version": "0.1.0",

@@ -33,6 +33,7 @@ GOOD = {
     "targets": [_target("4.0.0"), _target("4.0.1")],
     "knowledge_version": "0123456789ab",
     "knowledge_built_at": _NOON,
+    "measured_targets": None,
     "knowledge_gaps": None,
     "snapshots": [("clients", 1)],
     "code_version": "0.1.0",

@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 from client_telemetry.console.counted import counted
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.identity.owners import OwnerRule
+from client_telemetry.knowledge import measured_targets
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.knowledge.releases import is_rollback
+from client_telemetry.knowledge.vocabulary import KnownBy
 from client_telemetry.reports.coverage import coverage, hour_sentences, traffic_seen, watched_sentences
 from client_telemetry.reports.evidence import Coverage
 from client_telemetry.reports.names import folder_name
@@ -161,6 +163,7 @@ def build_report(
         question=asked,
         answer=phrases,
         sentence=text(phrases),
+        known_by=_known_by(releases),
         is_rollback=back,
         better_target=release_comparison.better_target(compared, programs, back),
         targets=compared,
@@ -217,6 +220,11 @@ def _connections(counted_only: Sequence[ConnectionsCountedOnlyRecord] | None, is
         for each in counted_only or ()
         if not each["is_judged"] and (declared(each["software_name"]) is not None) == is_named
     )
+
+
+def _known_by(releases: tuple[str, str]) -> tuple[str, ...]:
+    measured = (KnownBy.MEASURED_TARGET,) if measured_targets.is_measured(*releases) else ()
+    return KnownBy.RULE, *measured
 
 
 def _not_assessed(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:

@@ -501,6 +501,8 @@ class UpgradeReport:
     question: Question
     answer: tuple[Phrase, ...]
     sentence: str
+    known_by: tuple[str, ...]
+    """Words of vocabulary.KnownBy that hold for each of its verdicts. Which applications were rehearsed, rehearsal.json says."""
     is_rollback: bool
     """Whether an older release was asked about."""
     better_target: str | None

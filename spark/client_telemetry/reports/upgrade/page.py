@@ -38,6 +38,7 @@ from client_telemetry.reports.upgrade.model import (
 )
 from client_telemetry.reports.upgrade.owner_message import letter_address
 from client_telemetry.reports.upgrade.questions import library_question, own_gaps
+from client_telemetry.reports.upgrade.rehearsal_note import known_by
 from client_telemetry.reports.upgrade.sections import needs_work
 from client_telemetry.reports.upgrade.ticket import question_in_words
 from client_telemetry.reports.wording import brokers, period
@@ -319,6 +320,7 @@ def _of_owner(applications: list[Application], owner: str | None) -> list[Applic
 @cache
 def _template() -> Template:
     filters: dict[str, object] = {
+        "known_by": known_by,
         "in_words": in_words,
         "brokers_in_words": brokers,
         "software": wording.software,

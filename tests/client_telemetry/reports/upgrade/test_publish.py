@@ -249,6 +249,17 @@ def test_a_rehearsal_is_on_the_page_and_stays_when_the_report_is_published_again
     assert "Contradicts its verdict: <a " in page and "group: EOF" in page
 
 
+def test_a_rehearsal_stands_beside_the_measured_target(fleet_report, tmp_path):
+    report = replace(fleet_report, known_by=("rule", "measured_target"))
+    folder = publish(report, tmp_path)
+    for outcome in ("works", "refused"):
+        (folder / "rehearsal.json").write_text(json.dumps(rehearsal_of(report, outcome)))
+        assert publishing.add_rehearsal(folder, report.question.report_id)
+        page = (folder / "index.html").read_text()
+        assert page.count("rehearsed on 4.0.0: ") == 1
+        assert f" · rule, measured target, rehearsed on 4.0.0: {outcome}" in page
+
+
 def test_a_rehearsal_of_another_report_is_not_taken_over(fleet_report, tmp_path):
     folder = publish(fleet_report, tmp_path)
     (folder / "rehearsal.json").write_text(
