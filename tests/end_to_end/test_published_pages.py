@@ -17,7 +17,7 @@ from tests.plugins.test_app import PAGES
 from tests.plugins.test_client_day import address
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.end_to_end
 
@@ -143,6 +143,71 @@ def test_paper_has_what_the_screen_has(browser, pages):
     page.context.close()
 
 
+def opened_panel(page: "Page", name: str) -> "Locator":
+    page.locator("#must-act").get_by_role("link", name=name, exact=True).click()
+    panel = page.locator("article", has=page.get_by_role("heading", name=name)).filter(visible=True)
+    panel.wait_for()
+    return panel
+
+
+def test_a_row_opens_its_application_and_has_the_focus_again(browser, pages):
+    page = opened(browser, pages["report"])
+    page.keyboard.press("/")
+    page.keyboard.type("erp-sync")
+    panel = opened_panel(page, "erp-sync")
+    address = page.evaluate("location.hash")
+    assert address.startswith("#application-")
+    assert panel.evaluate("panel => panel === document.activeElement")
+    for words in ("How it is known", "Change:", "Permanent link", address, "Evidence", "sequence"):
+        assert words in panel.inner_text()
+    page.keyboard.press("Escape")
+    assert not panel.is_visible()
+    assert page.evaluate("document.activeElement.getAttribute('href')") == address
+    assert page.evaluate("location.hash") == "#?q=erp-sync"
+    assert page.get_by_role("searchbox").input_value() == "erp-sync"
+    panel = opened_panel(page, "erp-sync")
+    panel.get_by_role("link", name="Close").click()
+    assert not panel.is_visible()
+    page.context.close()
+
+
+def test_without_a_script_a_row_opens_its_application_too(browser, pages):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(pages["report"].as_uri())
+    panel = opened_panel(page, "erp-sync")
+    assert "How it is known" in panel.inner_text()
+    panel.get_by_role("link", name="Close").click()
+    assert not panel.is_visible()
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [1400, 900, 420])
+def test_nothing_against_aa_on_an_open_panel(browser, pages, width):
+    page = opened(browser, pages["report"], width=width)
+    opened_panel(page, "erp-sync")
+    page.add_script_tag(content=(files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    assert page.evaluate(CHECK, AA) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+LARGEST_HEIGHT = 3_200
+MOST_PAGES = 4
+"""Of the sample's 45 applications: pixels on a screen of 1400, and pages of A4 before the annex."""
+
+
+def test_the_sample_is_read_in_a_few_screens_and_pages(browser, sample_run):
+    (report,) = re.findall(r"^Report: (.+)$", sample_run.printed, re.M)
+    page = opened(browser, Path(report))
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.add_style_tag(content=".annex-begins, .annex-begins ~ section { display: none }")
+    paper = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
+    print(f"{height} px, {paper} pages and an annex")
+    assert height <= LARGEST_HEIGHT
+    assert paper <= MOST_PAGES
+    page.context.close()
+
+
 @pytest.fixture(scope="module")
 def large(tmp_path_factory) -> dict[int, tuple[Path, dict[str, list[str]]]]:
     """By the number of clients: a page, and the anchors of its clients by outcome."""
@@ -204,9 +269,13 @@ def test_the_address_of_a_client_leads_to_it(browser, large, clients, outcome, p
     anchor, client_id = anchors[outcome][place].split(" ", 1)
     page, busy = measured(browser)
     page.goto(f"{path.as_uri()}#{anchor}")
-    row = page.locator(f"tr:has(#{anchor}), #found tbody tr").filter(has_text=client_id).first
+    row = (
+        page.locator(f"tr:has(#{anchor}), #found tbody tr, .app:has(#{anchor})")
+        .filter(has_text=client_id)
+        .first
+    )
     row.wait_for()
-    page.wait_for_function("scrollY > 0")
+    page.wait_for_function("scrollY > 0 || document.activeElement.matches('.app')")
     taken = busy()
     top = row.bounding_box()["y"]
     print(f"{clients} clients, {outcome} {place}: {taken:.2f} s")

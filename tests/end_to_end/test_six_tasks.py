@@ -128,9 +128,10 @@ def test_who_do_i_write_to_and_what(visitor):
 
 def test_is_this_one_a_false_alarm(visitor):
     visitor.open_the_report()
-    findings = visitor.shown.locator("details", has=visitor.shown.get_by_text("1 finding", exact=True)).first
-    visitor.click(findings.locator("summary"))
-    evidence = findings.inner_text()
+    visitor.click(visitor.shown.locator("#must-act .self").first)
+    panel = visitor.shown.locator("article").filter(visible=True)
+    panel.wait_for()
+    evidence = panel.inner_text()
     assert "requests" in evidence
     assert "observed" in evidence
 
@@ -179,6 +180,7 @@ def test_what_did_this_client_do_on_tuesday(visitor):
 def test_what_did_this_client_of_the_report_do(visitor):
     """From its evidence in the report to its page of the day when it was last seen."""
     visitor.open_the_report()
-    visitor.click(visitor.shown.locator("#must-act").get_by_role("link", name="2026-11-21 05:").first)
+    visitor.click(visitor.shown.locator("#must-act .self").first)
+    visitor.click(visitor.shown.locator("article h3 a").filter(visible=True).first)
     visitor.page.wait_for_function("location.pathname.endsWith('/client/fleet/2026-11-21')")
     assert "id=" in visitor.page.evaluate("location.search")

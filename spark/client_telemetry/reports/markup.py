@@ -67,11 +67,16 @@ def is_address(contact: str) -> bool:
     return _ADDRESS.fullmatch(contact) is not None
 
 
-def template(name: str, package: str, filters: dict[str, object], values: dict[str, object]) -> Template:
-    """The template of a page, with the parts that pages share (parts.html) and filters and values of its own.
+def template(
+    name: str, package: str, filters: dict[str, object], values: dict[str, object], *parts: str
+) -> Template:
+    """The template of a page, with the parts that pages share (parts.html), with `parts`, filters and values of its own.
     Everything is escaped that is no markup."""
     environment = Environment(
-        loader=DictLoader({name: text_file(name, package), "parts.html": text_file("parts.html")}),
+        loader=DictLoader(
+            {"parts.html": text_file("parts.html")}
+            | {each: text_file(each, package) for each in (name, *parts)}
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

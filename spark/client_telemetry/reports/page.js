@@ -13,10 +13,13 @@
     text: null,
     ids: null,
   }));
+  // The panel that a row leads to. page.css shows the one that the address names, with or without this script.
+  const panelOf = (link) => (link ? document.getElementById(link.hash.slice(1))?.closest(".app") : null);
   const textOf = (unit) => {
     if (unit.text === null) {
-      const hidden = find("[title]", unit.element).map((e) => e.title).join(" ");
-      unit.text = `${unit.element.textContent} ${hidden} ${unit.element.dataset.t || ""}`.toLowerCase();
+      const parts = [unit.element, panelOf(unit.element.querySelector("a.self"))].filter(Boolean);
+      const hidden = parts.flatMap((part) => find("[title]", part).map((e) => e.title)).join(" ");
+      unit.text = `${parts.map((part) => part.textContent).join(" ")} ${hidden} ${unit.element.dataset.t || ""}`.toLowerCase();
     }
     return unit.text;
   };
@@ -45,10 +48,13 @@
   const tellFrame = () => {
     if (parent !== window) parent.postMessage({ clientTelemetryHash: location.hash }, "*");
   };
-  const keepInAddress = () => {
+  const filterInAddress = () => {
     const chosen = new URLSearchParams();
     for (const [name, input] of Object.entries(inputs)) if (input.value) chosen.set(name, input.value);
-    const hash = [...chosen].length > 0 ? `#?${chosen}` : "#";
+    return [...chosen].length > 0 ? `#?${chosen}` : "#?";
+  };
+  const keepInAddress = () => {
+    const hash = filterInAddress();
     try {
       history.replaceState(null, "", hash);
     } catch {
@@ -191,6 +197,40 @@
     keepInAddress();
     inputs.q.focus();
   });
+  // A panel has the focus while it is open; closed, the row has it again, and the address the filter.
+  let opener = null;
+  let current = null;
+  const opened = (panel) => {
+    current?.removeAttribute("aria-current");
+    const link = find(`a.self[href="#${panel.id}"]`).find((each) => each.checkVisibility());
+    opener = link ?? opener;
+    current = link ?? null;
+    current?.setAttribute("aria-current", "true");
+    panel.focus({ preventScroll: true });
+  };
+  const close = () => {
+    location.hash = filterInAddress();
+    current?.removeAttribute("aria-current");
+    opener?.focus({ preventScroll: true });
+  };
+  document.addEventListener("keydown", (event) => {
+    const isTyping = event.target.matches("input, select, textarea");
+    if (event.key === "Escape" && document.querySelector(".app:is(:target, :has(:target))")) close();
+    if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      inputs.q.focus();
+    }
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    const row = event.target.closest(".brief");
+    if (row && !event.target.closest("a, button") && getSelection().isCollapsed) row.querySelector("a.self").click();
+    if (!link) return;
+    if (link.closest(".close")) {
+      event.preventDefault();
+      close();
+    } else if (panelOf(link) && !link.closest(".app")) opener = link;
+  });
   const unfold = () => {
     if (location.hash.length < 2 || location.hash.startsWith("#?")) return;
     const id = decodeURIComponent(location.hash.slice(1));
@@ -198,6 +238,12 @@
       document.getElementById(id) || find("[data-clients]").find((e) => e.dataset.clients.split(" ").includes(id));
     if (!target) {
       if (packed && /^(client|application)-[0-9a-f]{12}$/.test(id)) showOther(id);
+      return;
+    }
+    const panel = target.closest(".app");
+    if (panel) {
+      if (!panel.matches(":target, :has(:target)")) location.replace(`#${panel.id}`);
+      opened(panel);
       return;
     }
     const inside = target.querySelector("details.list");

@@ -5,7 +5,7 @@ filter and sorting in page.js, what it shares with other pages in markup.py and 
 import base64
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -33,12 +33,12 @@ from client_telemetry.reports.upgrade.model import (
     STEPS,
     Application,
     Change,
+    ClientVerdict,
     OwnerStake,
     UpgradeReport,
 )
 from client_telemetry.reports.upgrade.owner_message import letter_address
 from client_telemetry.reports.upgrade.questions import library_question, own_gaps
-from client_telemetry.reports.upgrade.rehearsal_note import known_by
 from client_telemetry.reports.upgrade.sections import needs_work
 from client_telemetry.reports.upgrade.ticket import question_in_words
 from client_telemetry.reports.wording import brokers, period
@@ -56,8 +56,8 @@ GROUPS_OF_COMPACT = 40
 ANCHOR_DIGITS = 8
 """Of the anchor of an application without a row, in that data."""
 EXPLAINED = 80
-"""Applications whose findings the page holds, the first ones on it; those of the others are in findings.csv and
-report.json."""
+"""Applications with a panel, the first ones on the page; the findings of the others are in findings.csv and report.json."""
+EXPLAINED_OF_COMPACT = 20
 LESSER = ("insufficient_evidence", "degrades", "unsupported")
 """Outcomes between those that break and `safe`, whose findings the page holds if there is room."""
 CHANGES_FIRST = 6
@@ -82,11 +82,10 @@ class OwnerShown(NamedTuple):
 
 
 class ChangesShown(NamedTuple):
-    """What the cell of an application says of its changes. `card`: anchor of its first client with a card."""
+    """What the cell of an application says of its changes."""
 
     fixes: tuple[str, ...]
     certainties: frozenset[str]
-    card: str | None
 
 
 def with_links(page: str, links: Sequence[tuple[str, str]]) -> str | None:
@@ -145,6 +144,8 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         for client in application.clients
         if client.is_unidentified
     ]
+    unidentified = [] if compact else [application for _, application in cards[:CARDS_SHOWN]]
+    annex = _annex(report, [*explained[: EXPLAINED_OF_COMPACT if compact else EXPLAINED], *unidentified])
     theirs: dict[str | None, list[Application]] = {}
     for each in report.applications:
         theirs.setdefault(each.owner, []).append(each)
@@ -158,10 +159,10 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         drawn=drawn,
         compact=compact,
         others=_others(report, {id(each) for rows in drawn.values() for each in rows}, groups),
-        explained={id(each) for each in explained[:EXPLAINED]},
         must_act=len(breaking),
         groups=groups,
-        carded={client.anchor for client, _ in cards[:CARDS_SHOWN]},
+        annex=annex,
+        panels={id(each) for each in annex},
         links=_listed(links),
         numbered=numbered,
         first_changes=_first_changes(numbered),
@@ -196,6 +197,12 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
     )
 
 
+def _annex(report: UpgradeReport, explained: Sequence[Application]) -> list[Application]:
+    """Applications with a panel, in the order of the report: the other ones have their row alone."""
+    chosen = {id(each) for each in explained}
+    return [each for each in report.applications if id(each) in chosen]
+
+
 def _owner_shown(
     report: UpgradeReport, stake: OwnerStake, theirs: list[Application], compact: bool
 ) -> OwnerShown:
@@ -217,10 +224,14 @@ def _first_changes(numbered: list[tuple[int, Change]]) -> list[tuple[int, Change
 
 def _changes_shown(application: Application) -> ChangesShown:
     broken = [client for client in application.clients if client.verdict == Verdict.BREAKS]
-    known = [part for client in broken if (part := changes.of_fix(client.fix)).certainty != "open"]
     certainties = frozenset(changes.of_fix(client.fix).certainty for client in broken)
-    card = next((client.anchor for client in application.clients if client.is_unidentified), None)
-    return ChangesShown(tuple(dict.fromkeys(part.text for part in known)), certainties, card)
+    return ChangesShown(_known_fixes(broken), certainties)
+
+
+def _known_fixes(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
+    """Changes of clients without those of which the library is not identified."""
+    fixes = (changes.of_fix(client.fix) for client in clients)
+    return tuple(dict.fromkeys(fix.text for fix in fixes if fix.certainty != "open"))
 
 
 def _related_software(related: RelatedClient) -> str:
@@ -320,7 +331,6 @@ def _of_owner(applications: list[Application], owner: str | None) -> list[Applic
 @cache
 def _template() -> Template:
     filters: dict[str, object] = {
-        "known_by": known_by,
         "in_words": in_words,
         "brokers_in_words": brokers,
         "software": wording.software,
@@ -339,6 +349,11 @@ def _template() -> Template:
         "question_in_words": question_in_words,
         "condition": wording.condition,
         "fixes": _changes_shown,
+        "known_fixes": lambda application: _known_fixes(
+            client for client in application.clients if client.fix or client.verdict == Verdict.BREAKS
+        ),
+        "how_known": wording.how_known,
+        "seen": wording.seen,
         "day": lambda at: f"{at:%Y-%m-%d}",
         "identified": wording.identified,
         "by_candidate": changes.by_candidate,
@@ -377,4 +392,4 @@ def _template() -> Template:
         "pareto_bar": charts.pareto_bar,
         "days_seen_strip": charts.days_seen_strip,
     }
-    return template("page.html", __package__, filters, values)
+    return template("page.html", __package__, filters, values, "application.html")

@@ -6,25 +6,15 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from client_telemetry.knowledge.vocabulary import CONFIDENCES, KnownBy
 from client_telemetry.reports.client_strings import shown
-from client_telemetry.reports.upgrade.model import UpgradeReport
 
 SLOT = ("<!--rehearsal-->", "<!--/rehearsal-->")
-BY_RULE = "rule"
-MEASURED = f" · {BY_RULE}, measured target"
-_CONFIDENCES = "|".join(CONFIDENCES)
-_ROW = re.compile(
-    rf'(?P<row> href="#(?P<anchor>[^"]+)"><code>[^\n]*?<small>(?:{_CONFIDENCES}))(?P<measured>{MEASURED})?'
-    rf"(?:(?: · {BY_RULE})?, rehearsed [^·<]*)?"
+_PANEL = re.compile(
+    r'(?P<known><article class="app" id="(?P<anchor>[^"]+)".*?<dd class="known">[^<;]*; [^<;]*)(?:; rehearsed on [^<]*)?',
+    re.S,
 )
-"""A row of an application up to the confidence of its verdict, with what an earlier rehearsal added."""
+"""The panel of an application up to how its verdict is known, with what an earlier rehearsal added."""
 _WORDS = {"works": "works", "refused": "refused"}
-
-
-def known_by(report: UpgradeReport) -> str:
-    """What follows the confidence of a verdict on the page; empty if it is known by a rule alone."""
-    return MEASURED if KnownBy.MEASURED_TARGET in report.known_by else ""
 
 
 def with_rehearsal(page: str, rehearsal: Mapping[str, Any]) -> str | None:
@@ -35,14 +25,11 @@ def with_rehearsal(page: str, rehearsal: Mapping[str, Any]) -> str | None:
         return None
     rehearsed = {each["anchor"]: each for each in rehearsal["applications"] if each["outcome"] in _WORDS}
 
-    def with_outcome(row: re.Match[str]) -> str:
-        application = rehearsed.get(row["anchor"])
-        known = row["measured"] or ""
-        if application:
-            known = f"{known or f' · {BY_RULE}'}, {_rehearsed(application, rehearsal['target'])}"
-        return row["row"] + known
+    def with_outcome(panel: re.Match[str]) -> str:
+        application = rehearsed.get(panel["anchor"])
+        return panel["known"] + (f"; {_rehearsed(application, rehearsal['target'])}" if application else "")
 
-    return _ROW.sub(with_outcome, f"{before}{begin}{_note(rehearsal)}{end}{after}")
+    return _PANEL.sub(with_outcome, f"{before}{begin}{_note(rehearsal)}{end}{after}")
 
 
 def _rehearsed(application: Mapping[str, Any], target: str) -> str:

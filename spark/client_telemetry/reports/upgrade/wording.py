@@ -11,6 +11,7 @@ from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, outcome
 from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
+    CONFIDENCE_MEANINGS,
     Application,
     Assessed,
     ClientVerdict,
@@ -142,6 +143,12 @@ def either(names: Iterable[str]) -> str:
     """
     words = list(names)
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def how_known(each: Assessed, known_by: Iterable[str]) -> str:
+    """Why a verdict can be relied on. `known_by`: of the report."""
+    words = ", ".join(word.replace("_", " ") for word in known_by)
+    return f"{words}; {each.confidence}: {CONFIDENCE_MEANINGS[each.confidence]}"
 
 
 def further_missing(client: Assessed) -> tuple[str, ...]:

@@ -122,12 +122,12 @@ def test_an_application_that_needs_two_changes_is_cured_by_the_last_of_them(rows
     assert report.applications[0].changes == ("replace pykafka", "upgrade brod to 4.4.2 or later")
 
 
-def test_unidentified_clients_have_a_card_each(report):
+def test_unidentified_clients_have_a_panel_each(report):
     html = report_page(report)
     unidentified = [client for client in report.clients if client.is_unidentified]
     assert len(unidentified) == 9
     for client in unidentified:
-        assert f'id="card-{client.anchor}"' in html and client.owner_question
+        assert f'id="{client.anchor}"' in html.split('<section id="annex"')[1] and client.owner_question
     assert "find out which" not in html
     first = html.split('id="first"')[1].split("</section>")[0]
     assert (

@@ -108,8 +108,8 @@ def test_no_more_addresses_and_ids_are_kept_than_a_row_has(rows):
     assert client.group_ids[0] == "g-0-00" and client.transactional_ids[-1] == "t-1-23"
 
 
-def test_the_card_says_all_of_it(report):
-    card = report_page(report).split('<article class="card"')[1].split("</article>")[0]
+def test_the_panel_says_all_of_it(report):
+    card = report_page(report).split('<article class="app"')[1].split("</article>")[0]
     for words in (
         "10.1.2.2, 10.1.2.3 and 7 more",
         "<dt>Hosts</dt><dd>erp-rack, erp-app-1</dd>",
@@ -124,7 +124,7 @@ def test_the_card_says_all_of_it(report):
 
 
 def test_every_candidate_has_a_change(report):
-    card = report_page(report).split('<article class="card"')[1].split("</article>")[0]
+    card = report_page(report).split('<article class="app"')[1].split("</article>")[0]
     (client,) = report.clients
     assert len(client.candidates) > 1
     cells = card.split("<tbody>")[1].split("</tbody>")[0].split("<tr>")[1:]

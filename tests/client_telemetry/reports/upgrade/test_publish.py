@@ -238,14 +238,14 @@ def test_a_rehearsal_is_on_the_page_and_stays_when_the_report_is_published_again
     (folder / "rehearsal.json").write_text(json.dumps(rehearsal_of(fleet_report, "works")))
     assert publishing.add_rehearsal(folder, report_id)
     page = (folder / "index.html").read_text()
-    assert "rule, rehearsed on 4.0.0: works" in page and "of them rehearsed on 4.0.0." in page
+    assert "; rehearsed on 4.0.0: works</dd>" in page and "of them rehearsed on 4.0.0." in page
     publish(fleet_report, tmp_path)
     assert (folder / "index.html").read_text() == page
     (folder / "rehearsal.json").write_text(json.dumps(rehearsal_of(fleet_report, "refused")))
     assert publishing.add_rehearsal(folder, report_id)
     page = (folder / "index.html").read_text()
     assert "rehearsed on 4.0.0: works" not in page
-    assert "rule, rehearsed on 4.0.0: refused, which contradicts the rule" in page
+    assert "; rehearsed on 4.0.0: refused, which contradicts the rule</dd>" in page
     assert "Contradicts its verdict: <a " in page and "group: EOF" in page
 
 
@@ -257,7 +257,7 @@ def test_a_rehearsal_stands_beside_the_measured_target(fleet_report, tmp_path):
         assert publishing.add_rehearsal(folder, report.question.report_id)
         page = (folder / "index.html").read_text()
         assert page.count("rehearsed on 4.0.0: ") == 1
-        assert f" · rule, measured target, rehearsed on 4.0.0: {outcome}" in page
+        assert re.search(f">rule, measured target; [^;<]*; rehearsed on 4.0.0: {outcome}", page)
 
 
 def test_a_rehearsal_of_another_report_is_not_taken_over(fleet_report, tmp_path):
