@@ -29,7 +29,7 @@ LEVELS = (
     {"workers"},
     {"pipeline"},
     {"sources"},
-    {"probe", "artefacts", "campaign", "rehearsal"},
+    {"probe", "artefacts", "campaign", "rehearsal", "trackers"},
     {"inventory"},
     {"activity"},
     {"decode", "sessionize", "profile", "impact"},

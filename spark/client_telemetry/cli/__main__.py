@@ -73,6 +73,9 @@ SUBCOMMANDS: Final = {
         "client_telemetry.cli.campaign",
         "a planned upgrade until its day: states, pace, gate, and what owners say",
     ),
+    "tickets": Subcommand(
+        "client_telemetry.cli.tickets", "one ticket for each owner and fix, as CSV or in an issue tracker"
+    ),
     "history": Subcommand(
         "client_telemetry.cli.history",
         "when each application or client was first and last seen, and since when it is gone",

@@ -7,20 +7,11 @@ from typing import Final
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.vocabulary import LEFT, QUIET
 from client_telemetry.console.counted import counted
-from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.campaign.document import clusters_left
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.owners import forms
-from client_telemetry.reports.owners.message import (
-    WHICH_LIBRARY,
-    Message,
-    Named,
-    Task,
-    change_of,
-    message,
-)
-from client_telemetry.reports.upgrade.changes import of_fix
+from client_telemetry.reports.owners.message import Message, Named, Task, message, task_for
 
 RETIRED: Final = "It was affected, and is not seen any more: is it retired?"
 
@@ -87,9 +78,6 @@ def task_of(row: ApplicationRow, campaign: Campaign, down: Collection[Named] = (
     if deciding.state == QUIET:
         return Task((named,), clusters, RETIRED, False, False, row.deadline)
     is_down = frozenset([named]) & frozenset(down)
-    if deciding.verdict == Verdict.INSUFFICIENT_EVIDENCE:
-        unknown = f"Not known whether it breaks: {deciding.fix or deciding.why}"
-        return Task((named,), clusters, unknown, False, False, row.deadline, is_down)
-    change, is_change, edits = change_of(deciding.fix, campaign.contact)
-    brief = WHICH_LIBRARY if of_fix(deciding.fix).certainty == "open" else ""
-    return Task((named,), clusters, change, is_change, True, row.deadline, is_down, edits, brief)
+    return task_for(
+        named, clusters, deciding.verdict, deciding.fix, deciding.why, row.deadline, campaign.contact, is_down
+    )

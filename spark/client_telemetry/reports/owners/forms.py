@@ -2,6 +2,7 @@
 that clients chose is in code spans (or escaped): it is neither markup nor a mention.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -15,10 +16,14 @@ from client_telemetry.reports.upgrade.model import Edit
 
 _NAME: Final = 48
 _SIZES: Final = (
-    (10_000, 10_000, 50), (50, 200, 20), (8, 60, 12), (5, 12, 8), (5, 8, 4), (3, 6, 3), (3, 4, 2), (2, 3, 1), (1, 2, 0),
+    (10_000, 10_000, 50), (400, 400, 50), (150, 150, 50), (50, 100, 20), (8, 60, 12), (5, 12, 8), (5, 8, 4), (3, 6, 3), (3, 4, 2), (2, 3, 1), (1, 2, 0),
     (1, 1, 0),
 )  # fmt: skip
 """Names of a row, rows, and lines to copy that are tried until the message is short enough."""
+_WIKI: Final = re.compile(
+    r"[{}\[\]*_+^~?!|#@<>&]|(?<![A-Za-z0-9])-|-(?![A-Za-z0-9])|[:;](?=[-()DP|])|\((?=[^ )]{1,9}\))"
+)
+"""Markup of Jira, with its emoticons such as `:)` and `(on)`."""
 _CELL: Final = "padding:4px 8px;border:1px solid #bbb;text-align:left;vertical-align:top"
 _CODE: Final = "background:#f3f3f3;padding:8px;white-space:pre-wrap;font-family:monospace"
 
@@ -28,7 +33,7 @@ def fitted(message: Message, longest: int = LONGEST, form: Callable[[Message], s
     text_of = form or markdown
     candidates = (
         shorter(each, *size)
-        for each, sizes in ((message, _SIZES[:2]), (briefly(message), _SIZES))
+        for each, sizes in ((message, _SIZES[:3]), (briefly(message), _SIZES))
         for size in sizes
     )
     candidate = message
@@ -69,6 +74,42 @@ def plain_text(message: Message) -> str:
         lines += ["", f"To prove it, run in the repository: {message.command}", message.proof]
     lines += ["", f"Reply to {message.contact} with one line: {message.reply}."]
     return "\n".join(map(without_invisible, lines)) + "\n"
+
+
+def wiki(message: Message) -> str:
+    """The body in Jira's wiki markup, without the subject."""
+    lines = [wiki_text(message.beginning), "", "||Application||Change||By||"]
+    for task in message.tasks:
+        names = ", ".join(wiki_code(shortened(label, _NAME)) for label in _labels(task))
+        cells = (
+            f"{names}{wiki_text(_further(task))}",
+            wiki_text(_change(task)),
+            str(task.by or "the upgrade"),
+        )
+        lines += [f"|{'|'.join(cells)}|"]
+    if more := left_out_words(message):
+        lines += ["", wiki_text(more)]
+    if message.edits:
+        lines += ["", "*To copy:*", "{noformat}", *diff(message.edits), "{noformat}"]
+    if message.command:
+        lines += ["", "*To prove it,* run in the repository:", "{noformat}", message.command, "{noformat}"]
+        lines += [wiki_text(message.proof)]
+    lines += ["", f"*Reply to {wiki_text(message.contact)}* with one line: {wiki_text(message.reply)}."]
+    return "\n".join(lines) + "\n"
+
+
+def wiki_text(text: str) -> str:
+    r"""With whatever could be wiki markup escaped: a link, a mention, a macro, a table, a line break (two backslashes).
+
+    >>> print(wiki_text(r"a|b [~admin] {code} x\\y"))
+    a\|b \[\~admin\] \{code\} x(backslash)(backslash)y
+    """
+    return _WIKI.sub(r"\\\g<0>", without_invisible(text).replace("\\", "(backslash)"))
+
+
+def wiki_code(text: str) -> str:
+    """Text that clients chose, in a fixed-width font."""
+    return f"{{{{{wiki_text(text)}}}}}"
 
 
 def html_mail(message: Message) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from client_telemetry.console.counted import counted
+from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.upgrade.changes import by_candidate, edits_of, of_fix
 from client_telemetry.reports.upgrade.model import FIXES, Edit
 from client_telemetry.reports.upgrade.wording import sentence_case
@@ -115,6 +116,26 @@ def if_library(fix: str | None) -> str:
     """What follows from the answer which library it is, as a further sentence; empty if that is not known."""
     advice = list(by_candidate(fix).items())[:_CANDIDATES]
     return " If " + "; if ".join(f"{library}: {text}" for library, text in advice) if advice else ""
+
+
+def task_for(
+    named: Named,
+    clusters: str,
+    verdict: str,
+    fix: str | None,
+    why: str,
+    by: dt.date | None,
+    contact: str,
+    down: frozenset[Named] = frozenset(),
+) -> Task:
+    """What is to be done, or to be answered, about an affected application."""
+    if verdict == Verdict.INSUFFICIENT_EVIDENCE:
+        # The explanation may repeat what a client declares: no mention of anybody.
+        words = (fix or why).replace("@", "(at)")
+        return Task((named,), clusters, f"Not known whether it breaks: {words}", False, False, by, down)
+    change, is_change, edits = change_of(fix, contact)
+    brief = WHICH_LIBRARY if of_fix(fix).certainty == "open" else ""
+    return Task((named,), clusters, change, is_change, True, by, down, edits, brief)
 
 
 def message(

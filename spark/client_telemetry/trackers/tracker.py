@@ -1,0 +1,139 @@
+"""What every tracker can do, and the three that speak much the same language."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
+
+from client_telemetry.trackers.http import Api, TrackerError
+from client_telemetry.trackers.ticket import Issue, Ticket
+
+_NEXT = re.compile(r'<([^>]+)>\s*;[^,]*\brel="?next"?')
+
+
+class Tracker(Protocol):
+    """Issues of one project. Every method raises TrackerError."""
+
+    def issues(self) -> Iterator[Issue]:
+        """Those whose bodies have a key, open and closed."""
+        ...
+
+    def body(self, ticket: Ticket) -> str: ...
+
+    def create(self, ticket: Ticket) -> Issue: ...
+
+    def update(self, issue: Issue, title: str, body: str) -> None: ...
+
+    def set_open(self, issue: Issue, *, is_open: bool) -> None: ...
+
+
+@dataclass(frozen=True)
+class GitHub:
+    """GitHub's REST API, version 2022-11-28, and Gitea's, which has the same paths and fields for issues. All issues are read, since labels
+    are dropped silently without push access and search finds new issues late. `page`: parameters of the list.
+    """
+
+    api: Api
+    repository: str
+    page: str = "per_page=100"
+
+    def issues(self) -> Iterator[Issue]:
+        for document in _pages(self.api, f"{self._path}?state=all&{self.page}"):
+            issue = self._issue(document)
+            if issue.key and not document.get("pull_request"):
+                yield issue
+
+    def body(self, ticket: Ticket) -> str:
+        return ticket.markdown
+
+    def create(self, ticket: Ticket) -> Issue:
+        return self._issue(
+            self.api.send("POST", self._path, {"title": ticket.title, "body": ticket.markdown})
+        )
+
+    def update(self, issue: Issue, title: str, body: str) -> None:
+        self.api.send("PATCH", f"{self._path}/{issue.number}", {"title": title, "body": body})
+
+    def set_open(self, issue: Issue, *, is_open: bool) -> None:
+        self.api.send("PATCH", f"{self._path}/{issue.number}", {"state": "open" if is_open else "closed"})
+
+    @property
+    def _path(self) -> str:
+        owner, _, name = self.repository.partition("/")
+        return f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}/issues"
+
+    def _issue(self, document: Any) -> Issue:
+        try:
+            return Issue(
+                str(int(document["number"])),
+                str(document.get("html_url") or ""),
+                str(document["title"]),
+                str(document.get("body") or ""),
+                document["state"] == "open",
+            )
+        except (TypeError, KeyError, ValueError, AttributeError):
+            raise _not_understood(self.api) from None
+
+
+@dataclass(frozen=True)
+class GitLab:
+    """GitLab's REST API, version 4. `project`: its path, with all groups, or its number."""
+
+    api: Api
+    project: str
+
+    def issues(self) -> Iterator[Issue]:
+        query = urlencode(
+            {"scope": "all", "in": "description", "search": "client-telemetry", "per_page": 100}
+        )
+        for document in _pages(self.api, f"{self._path}?{query}"):
+            issue = self._issue(document)
+            if issue.key:
+                yield issue
+
+    def body(self, ticket: Ticket) -> str:
+        return ticket.markdown
+
+    def create(self, ticket: Ticket) -> Issue:
+        fields = {"title": ticket.title, "description": ticket.markdown}
+        due = {"due_date": ticket.due} if ticket.due else {}
+        return self._issue(self.api.send("POST", self._path, {**fields, **due}))
+
+    def update(self, issue: Issue, title: str, body: str) -> None:
+        self.api.send("PUT", f"{self._path}/{issue.number}", {"title": title, "description": body})
+
+    def set_open(self, issue: Issue, *, is_open: bool) -> None:
+        event = "reopen" if is_open else "close"
+        self.api.send("PUT", f"{self._path}/{issue.number}", {"state_event": event})
+
+    @property
+    def _path(self) -> str:
+        return f"/api/v4/projects/{quote(self.project, safe='')}/issues"
+
+    def _issue(self, document: Any) -> Issue:
+        try:
+            return Issue(
+                str(int(document["iid"])),
+                str(document.get("web_url") or ""),
+                str(document["title"]),
+                str(document.get("description") or ""),
+                document["state"] == "opened",
+            )
+        except (TypeError, KeyError, ValueError, AttributeError):
+            raise _not_understood(self.api) from None
+
+
+def _pages(api: Api, url: str) -> Iterator[Any]:
+    """The elements of all pages of a list: the next one is named by the header Link (RFC 8288)."""
+    while url:
+        answer = api.get(url)
+        if not isinstance(answer.document, list):
+            raise _not_understood(api)
+        yield from answer.document
+        found = _NEXT.search(answer.headers.get("link", ""))
+        url = found[1] if found else ""
+
+
+def _not_understood(api: Api) -> TrackerError:
+    return TrackerError(f"{api.name}: the answer is not that of its API: is --url the address of the server?")
