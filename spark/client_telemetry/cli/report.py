@@ -42,7 +42,7 @@ from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.jobs import main_of
-from client_telemetry.knowledge import measured_targets
+from client_telemetry.knowledge import measured_target, measured_targets
 from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
 from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.local_spark import local_spark
@@ -213,7 +213,7 @@ def _release_to_leave(log_survey: Survey, specified: str | None) -> tuple[Broker
     if specified is None or not measured_targets.is_file(specified):
         return release_to_leave(log_survey, specified)
     source = named(specified)
-    target = measured_targets.by_name(source)
+    target = measured_target(source)
     like = target.answers_like[-1] if target and target.answers_like else None
     return release_to_leave(log_survey, like)[0], source
 

@@ -25,7 +25,7 @@ from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.owners import BadOwnerRule, OwnerRule, load_owner_rules
-from client_telemetry.knowledge import measured_targets, releases
+from client_telemetry.knowledge import measured_target, releases
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.artefacts import documents, markdown, text
 
@@ -106,7 +106,7 @@ def _before_major(target: str) -> str:
     """The newest release of the major version before that of the target, or the oldest known one. Raises NotAnExactRelease for a
     measured target.
     """
-    if measured_targets.by_name(target):
+    if measured_target(target):
         raise releases.NotAnExactRelease(
             "a measured target needs --from, the release that the brokers run today"
         )

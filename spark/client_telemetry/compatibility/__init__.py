@@ -6,9 +6,8 @@ holds the data files.
 """
 
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, parse_api_uses
-from client_telemetry.compatibility.judgement import judge
+from client_telemetry.compatibility.judgement import judge, judge_rollback
 from client_telemetry.compatibility.mixed_window import judge_mixed_window
-from client_telemetry.compatibility.rollback import judge_rollback
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding, Outlook
 from client_telemetry.knowledge.releases import UnusableRelease
 

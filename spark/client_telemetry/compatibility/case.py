@@ -6,8 +6,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import failures, fingerprints, identification
-from client_telemetry.compatibility.declared import declared_library
-from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, versions_in_use
+from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, declared_library, versions_in_use
 from client_telemetry.compatibility.fingerprints import Fingerprint
 from client_telemetry.compatibility.identification import Identification
 from client_telemetry.knowledge import (

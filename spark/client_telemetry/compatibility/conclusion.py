@@ -19,7 +19,7 @@ from client_telemetry.compatibility import (
     request_findings,
 )
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.verdict import ClientVerdict, Finding
+from client_telemetry.compatibility.verdict import NOT_IDENTIFIED, ClientVerdict, Finding
 from client_telemetry.knowledge import apis
 from client_telemetry.knowledge.vocabulary import CONFIDENCES, PRECEDENCE, Confidence, Verdict, When
 
@@ -43,7 +43,7 @@ def conclude(case: Case) -> ClientVerdict:
     reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
     fix = fixes.for_verdict(reasons, case)
     missing = explanations.missing(case, findings, not_told_apart, nothing_shown=nothing_shown)
-    if verdict == Verdict.BREAKS and fix and not fix.startswith(fixes.NOT_IDENTIFIED):
+    if verdict == Verdict.BREAKS and fix and not fix.startswith(NOT_IDENTIFIED):
         missing = explanations.without_library(missing)
     refused = bool(case.failing) or any(finding.already for finding in findings)
     helped = all(failing.upgrade_helps for failing in case.failing_by_answers)

@@ -114,6 +114,15 @@ class ClientEvidence:
         return tuple(possible_mechanisms(login, self.principal_has_scram, known) for login in self.logins)
 
 
+def declared_library(evidence: ClientEvidence) -> software.Identity | None:
+    """The library behind the declared software, or the written one; None if there is none or the name is unknown."""
+    if evidence.written is not None:
+        return software.identify_written(evidence.written)
+    if not evidence.declares_software:
+        return None
+    return software.identify_name(evidence.client_software_name or "", evidence.client_software_version or "")
+
+
 def versions_in_use(evidence: ClientEvidence) -> dict[int, list[ApiUse]]:
     """API key -> its uses that the broker answered, lowest version first.
 

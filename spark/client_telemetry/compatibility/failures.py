@@ -15,11 +15,10 @@ from functools import cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import eras
-from client_telemetry.compatibility.declared import declared_library
-from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, format_versions
+from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, declared_library, format_versions
 from client_telemetry.knowledge import apis, error_codes, features, releases, roles, served
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.knowledge.vocabulary import Verdict
+from client_telemetry.knowledge.vocabulary import Role, Verdict
 
 _POSITIONS = frozenset((ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH))
 _AT_COORDINATORS = frozenset(
@@ -169,7 +168,7 @@ def _asks_only_for_its_coordinator(evidence: ClientEvidence, uses: Mapping[int, 
     ):
         return False
     look_ups = sum(use.requests for use in uses.get(ApiKey.FIND_COORDINATOR, ()))
-    return look_ups >= _LOOK_UPS and roles.ADMIN not in roles.seen_in(uses.keys())
+    return look_ups >= _LOOK_UPS and Role.ADMIN not in roles.seen_in(uses.keys())
 
 
 def _unanswered(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str) -> list[str]:
@@ -182,7 +181,7 @@ def _unanswered(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], sour
     if (
         again
         and 2 * at_coordinator <= look_ups
-        and roles.ADMIN not in roles.seen_in(set(answered) - _AT_COORDINATORS)
+        and Role.ADMIN not in roles.seen_in(set(answered) - _AT_COORDINATORS)
     ):
         return [
             f"it looks its coordinator up again and again on {source}, and {'hardly any' if at_coordinator else 'none'} "

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 
 from client_telemetry.compatibility import targets
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.verdict import Finding
+from client_telemetry.compatibility.verdict import NOT_IDENTIFIED, PINNED, Finding
 from client_telemetry.knowledge import (
     advice,
     apis,
@@ -27,9 +27,6 @@ from client_telemetry.knowledge.vocabulary import Answer
 
 CANDIDATES_ADVISED = 3
 """How many candidates, likeliest first, a fix has advice for."""
-NOT_IDENTIFIED = "library not identified"
-"""How a fix begins if the owner first has to say which library it is."""
-PINNED = "if the application pins a protocol version (sarama Version, kafka-python api_version), raise it"
 _NEW_PROTOCOL = frozenset((ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CONSUMER_GROUP_DESCRIBE))
 """ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848)."""
 

@@ -4,14 +4,20 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from client_telemetry.compatibility import explanations, steps
+from client_telemetry.compatibility import explanations, rollback, steps
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
-from client_telemetry.compatibility.rollback import judge_rollback
-from client_telemetry.compatibility.verdict import ClientVerdict
+from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
+from client_telemetry.knowledge import (
+    ONLY_MEASURED,
+    known_issues,
+    measured_target,
+    releases,
+    roles,
+    served,
+)
 from client_telemetry.knowledge import features as feature_levels
-from client_telemetry.knowledge import known_issues, measured_targets, releases, roles, served
 from client_telemetry.knowledge.conditions import APACHE_KAFKA
 from client_telemetry.knowledge.vocabulary import Verdict
 
@@ -34,9 +40,9 @@ def judge(
     source, target = _upgrade(from_release, to_release)
     case = Case.of(evidence, source, target, feature_levels.complete(features, target), vendor)
     verdict, not_known = conclude(case), releases.what_is_not_known(source, target)
-    if measured_targets.by_name(target):
+    if measured_target(target):
         return _on_measured_target(verdict)
-    if measured_targets.by_name(source):
+    if measured_target(source):
         return verdict  # a move to other brokers, which has none of the steps of an upgrade
     if releases.is_rollback(source, target):
         return replace(verdict, condition=_joined(verdict.condition, not_known)) if not_known else verdict
@@ -62,13 +68,26 @@ def judge(
     )
 
 
+def judge_rollback(
+    evidence: ClientEvidence, from_release: str, to_release: str, upgraded: ClientVerdict
+) -> Outlook:
+    """What happens to a client when brokers return from `to_release` to `from_release` (rollback.py).
+
+    The evidence is from brokers on `from_release`; `upgraded` is the verdict of `judge` for the same pair.
+    """
+    if rollback.seen_requests(evidence):
+        return rollback.outlook(evidence, from_release, to_release, upgraded)
+    back = conclude(Case.of(replace(evidence, api_uses=()), to_release, from_release))
+    return Outlook(back.verdict, back.confidence, back.explanation, back.when)
+
+
 def _on_measured_target(verdict: ClientVerdict) -> ClientVerdict:
     """Measured at the levels that are finalized there, so that no step comes after. What the brokers refuse was seen; that
     they do what Apache Kafka does was not.
     """
     if verdict.verdict == Verdict.BREAKS:
         return verdict
-    return replace(verdict, condition=_joined(verdict.condition, measured_targets.NOT_KNOWN))
+    return replace(verdict, condition=_joined(verdict.condition, ONLY_MEASURED))
 
 
 def _joined(*conditions: str) -> str:

@@ -16,7 +16,7 @@ from client_telemetry.knowledge import (
 )
 from client_telemetry.knowledge.client_ranges import Row
 from client_telemetry.knowledge.known_issues import KnownIssue
-from client_telemetry.knowledge.vocabulary import Verdict
+from client_telemetry.knowledge.vocabulary import Role, Verdict
 
 TARGET = "4.0.1"
 """The release that the page judges versions by: 4.0.0 differs from it in JoinGroup alone."""
@@ -43,8 +43,8 @@ def text() -> str:
         of_library = by_library[library]
         count = Counter(row.confidence for row in of_library)
         lines.append(
-            f"| {library} | {_names(library)} | {_span(of_library)} | {_works_since(library, of_library, roles.PRODUCER)} "
-            f"| {_works_since(library, of_library, roles.GROUP_CONSUMER)} "
+            f"| {library} | {_names(library)} | {_span(of_library)} | {_works_since(library, of_library, Role.PRODUCER)} "
+            f"| {_works_since(library, of_library, Role.GROUP_CONSUMER)} "
             f"| {count['high']} / {count['medium']} / {count['low']} |"
         )
     lines += [
@@ -98,7 +98,7 @@ def _works_since(library: str, of_library: list[Row], role: str) -> str:
     needed = [key for key, need in roles.needs()[role].items() if need.needed]
     if (
         not any(row.api_key == apis.find("JoinGroup").key for row in of_library)
-        and role == roles.GROUP_CONSUMER
+        and role == Role.GROUP_CONSUMER
     ):
         return "has no groups"
     good: tuple[int, ...] | None = None

@@ -2,7 +2,7 @@
 
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import Finding
-from client_telemetry.knowledge import measured_targets
+from client_telemetry.knowledge import measured_target
 from client_telemetry.knowledge.vocabulary import Answer, Confidence, Verdict, When
 
 RULE = "mechanism_not_enabled"
@@ -12,7 +12,7 @@ def of(case: Case) -> list[Finding]:
     """One listener of the target was measured, and a cluster can have others: the client breaks if it is to use this one. Nothing
     follows where the listener has no logins, or where it is not known how the client logs in.
     """
-    target = measured_targets.by_name(case.target)
+    target = measured_target(case.target)
     if target is None or not target.mechanisms:
         return []
     enabled = frozenset(target.mechanisms)

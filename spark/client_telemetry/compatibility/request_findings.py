@@ -20,7 +20,7 @@ from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.knowledge import apis, client_ranges, known_issues, releases, roles, served
 from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.served import BrokerApi
-from client_telemetry.knowledge.vocabulary import Confidence, Verdict, When
+from client_telemetry.knowledge.vocabulary import Confidence, Role, Verdict, When
 
 GREETING_NOT_KNOWN = "greeting_not_known"
 
@@ -51,7 +51,7 @@ def _of_unseen_roles(case: Case) -> Iterator[Finding]:
     """
     handled = case.tried.union(*(roles.needed_by(role, case.tried) for role in case.roles))
     of_roles = case.seen_roles or (roles.ROLES if case.is_identified else ())
-    for role in (role for role in of_roles if role != roles.ADMIN):
+    for role in (role for role in of_roles if role != Role.ADMIN):
         for key in sorted(roles.may_use(role, case.tried) - handled):
             if case.identity is None and inference.may_lose(case, key):
                 handled |= {key}

@@ -7,21 +7,24 @@ changed in the meantime: its library, or its group's protocol.
 """
 
 from collections.abc import Collection
-from dataclasses import replace
 from functools import cache
 
 from client_telemetry.compatibility import issue_findings
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.conclusion import conclude
-from client_telemetry.compatibility.declared import declared_library
-from client_telemetry.compatibility.evidence import ClientEvidence, format_versions, versions_in_use
+from client_telemetry.compatibility.evidence import (
+    ApiUse,
+    ClientEvidence,
+    declared_library,
+    format_versions,
+    versions_in_use,
+)
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding, Outlook
 from client_telemetry.console.counted import first_of
 from client_telemetry.knowledge import apis, declared_versions, known_issues, releases, served
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.known_issues import KnownIssue
 from client_telemetry.knowledge.software import Identity
-from client_telemetry.knowledge.vocabulary import PRECEDENCE, Confidence, Verdict
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Confidence, Role, Verdict
 
 _GROUPS_BY_DEFAULT = (4, 0, 0)
 """Brokers serve KIP-848 groups by default from 4.0.0 on; 3.7 to 3.9 advertise and refuse them (preview)."""
@@ -29,17 +32,14 @@ _MOST_NAMED = 4
 """APIs that a sentence names."""
 
 
-def judge_rollback(
-    evidence: ClientEvidence, from_release: str, to_release: str, upgraded: ClientVerdict
-) -> Outlook:
-    """What happens to a client when brokers return from `to_release` to `from_release`.
+def seen_requests(evidence: ClientEvidence) -> dict[int, list[ApiUse]]:
+    """API key -> its uses, without the question for versions, which says nothing about what comes after."""
+    return {key: of_api for key, of_api in versions_in_use(evidence).items() if key != apis.API_VERSIONS}
 
-    The evidence is from brokers on `from_release`; `upgraded` is the verdict of `judge` for the same pair.
-    """
-    uses = {key: of_api for key, of_api in versions_in_use(evidence).items() if key != apis.API_VERSIONS}
-    if not uses:
-        back = conclude(Case.of(replace(evidence, api_uses=()), to_release, from_release))
-        return Outlook(back.verdict, back.confidence, back.explanation, back.when)
+
+def outlook(evidence: ClientEvidence, from_release: str, to_release: str, upgraded: ClientVerdict) -> Outlook:
+    """As `judge_rollback`, of a client that was seen to send requests."""
+    uses = seen_requests(evidence)
     brought = _issues_it_has_again(evidence, uses, from_release, to_release)
     if brought:
         worst = min(brought, key=lambda finding: PRECEDENCE.index(finding.verdict))
@@ -77,7 +77,7 @@ def _meanwhile(
     sentences: list[str] = []
     if identity is None:
         return sentences
-    if "group_consumer" in upgraded.roles and _could_change_its_group(identity, from_release, to_release):
+    if Role.GROUP_CONSUMER in upgraded.roles and _could_change_its_group(identity, from_release, to_release):
         sentences.append(
             f"Its consumers stay with group.protocol=classic until then: {from_release} does not take groups "
             "of the new protocol (KIP-848)."

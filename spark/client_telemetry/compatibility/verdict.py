@@ -5,6 +5,11 @@ from dataclasses import dataclass, field
 
 from client_telemetry.knowledge.vocabulary import Answer, Confidence, Verdict, When
 
+NOT_IDENTIFIED = "library not identified"
+"""How `fix` begins if the owner first has to say which library it is."""
+PINNED = "if the application pins a protocol version (sarama Version, kafka-python api_version), raise it"
+"""What `fix` advises for requests that an application pinned."""
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -20,8 +20,8 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 
 from client_telemetry.compatibility import fingerprints
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, FailedApi
+from client_telemetry.compatibility.judgement import judge_rollback
 from client_telemetry.compatibility.mixed_window import judge_mixed_window
-from client_telemetry.compatibility.rollback import judge_rollback
 from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.compatibility.well_observed import is_well_observed
 from client_telemetry.formats.raw.garbage_collection import collector_paused

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 OWN_FILES = (
     "broker_api_versions.csv",
@@ -89,6 +89,51 @@ class Package(Protocol):
     def names(self) -> Collection[str]: ...
 
 
+Range = tuple[int, int]
+ONLY_MEASURED = (
+    "only which requests these brokers answer was measured: their own bugs and settings are not known"
+)
+"""The condition of every verdict on a measured target that says that a client works."""
+
+
+class MeasuredTarget(NamedTuple):
+    """Brokers that `client-telemetry probe` has measured (measured_targets.py): what they accept is known, and their bugs are
+    not. The name, of its own, stands wherever that of a release may.
+    """
+
+    name: str
+    measured_at: str
+    """ISO 8601, UTC."""
+    bootstrap: str
+    answers_like: tuple[str, ...]
+    """Releases of Apache Kafka that advertise the same, oldest first; empty for a broker that none explains. Known issues of
+    these releases count, as it may be a build of any of them.
+    """
+    served: Mapping[int, Range]
+    """API key -> versions that every broker answers. Those that could not be asked (`not_asked`) count as they are advertised."""
+    advertised: Mapping[int, Range]
+    mechanisms: tuple[str, ...]
+    """SASL mechanisms that the measured listener enables; empty if it has no logins."""
+    features: Mapping[str, tuple[int, int, int]]
+    """Feature -> lowest and highest supported level, finalized level."""
+    not_asked: tuple[int, ...]
+    """Keys of APIs of which `served` has versions that were only seen advertised."""
+    text: str
+    """The file's text, which tables keep of each question: whoever publishes its report need not see the file."""
+
+    def in_words(self) -> str:
+        """Two sentences: that its brokers are others than those of today, and what is not known of them."""
+        like = (
+            f", which advertise what Apache Kafka {' or '.join(self.answers_like)} does"
+            if self.answers_like
+            else ""
+        )
+        return (
+            f"{self.name} are the brokers at {self.bootstrap}{like}, as measured at {self.measured_at}: moving to them is no "
+            f"rolling upgrade. {ONLY_MEASURED[0].upper()}{ONLY_MEASURED[1:]}."
+        )
+
+
 @dataclass(frozen=True)
 class InUse:
     """What this process answers from; workers are sent it, and get the same rows."""
@@ -96,8 +141,7 @@ class InUse:
     package: Package | None = None
     """None: the files that ship."""
     own: OwnKnowledge | None = None
-    targets: tuple[object, ...] = ()
-    """Measured targets (measured_targets.py)."""
+    targets: tuple[MeasuredTarget, ...] = ()
 
 
 MANIFEST = "manifest.json"
@@ -162,6 +206,11 @@ def use_package(package: Package | None) -> bool:
 
 def in_use() -> InUse:
     return _in_use
+
+
+def measured_target(name: str) -> MeasuredTarget | None:
+    """None for a release of Apache Kafka."""
+    return next((target for target in _in_use.targets if target.name == name), None)
 
 
 def shipped_manifest() -> str:

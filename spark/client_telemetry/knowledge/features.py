@@ -9,7 +9,14 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, apis, measured_targets, releases, rows, whole
+from client_telemetry.knowledge import (
+    DamagedKnowledge,
+    apis,
+    measured_target,
+    releases,
+    rows,
+    whole,
+)
 
 FILE = "broker_features.csv"
 COLUMNS = ("release_from", "release_to", "feature", "min_level", "max_level", "default_level", "source")
@@ -65,7 +72,7 @@ def supported() -> dict[str, dict[str, Levels]]:
 
 def are_known(release: str) -> bool:
     """Whether the levels of a release stand in the file, or it is one of those before features."""
-    if measured_targets.by_name(release) or release in _listed():
+    if measured_target(release) or release in _listed():
         return True
     return all(releases.parse(release) < releases.parse(each) for each in _listed())
 
@@ -91,7 +98,7 @@ def _listed() -> dict[str, dict[str, Levels]]:
 @cache
 def of(release: str) -> Mapping[str, Levels]:
     """Feature -> levels that brokers of a release support; of a measured target, with its finalized level as the default."""
-    target = measured_targets.by_name(release)
+    target = measured_target(release)
     if target:
         return {name: Levels(*levels) for name, levels in target.features.items()}
     return supported().get(release, {})

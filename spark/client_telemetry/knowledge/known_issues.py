@@ -17,7 +17,7 @@ from client_telemetry.knowledge import (
     conditions,
     due,
     features,
-    measured_targets,
+    measured_target,
     releases,
     roles,
     rows,
@@ -99,7 +99,7 @@ class KnownIssue:
 
     def is_in(self, release: str) -> bool:
         """Whether brokers of a release have it, or those of a measured target may."""
-        target = measured_targets.by_name(release)
+        target = measured_target(release)
         return release in self.brokers if target is None else not self.brokers.isdisjoint(target.answers_like)
 
     @property
@@ -239,7 +239,7 @@ def brought_by(source: str, target: str) -> tuple[KnownIssue, ...]:
         if issue.is_in(target)
         and (not issue.is_in(source) or issue.condition_test.is_about_vendor)
         # What a vendor's build lacks is no question where it was measured.
-        and not (issue.condition_test.is_about_vendor and measured_targets.by_name(target))
+        and not (issue.condition_test.is_about_vendor and measured_target(target))
     )
 
 

@@ -7,39 +7,14 @@ release may. `use` makes it known to this process, and the knowledge in use take
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from client_telemetry import knowledge
 from client_telemetry.formats import target_file
 from client_telemetry.formats.target_file import UnusableTarget, parse_ranges
+from client_telemetry.knowledge import MeasuredTarget, Range
 
 _PREFIX = "measured-"
-NOT_KNOWN = "only which requests these brokers answer was measured: their own bugs and settings are not known"
-"""The condition of every verdict on a measured target that says that a client works."""
-
-Range = tuple[int, int]
-
-
-class MeasuredTarget(NamedTuple):
-    name: str
-    measured_at: str
-    """ISO 8601, UTC."""
-    bootstrap: str
-    answers_like: tuple[str, ...]
-    """Releases of Apache Kafka that advertise the same, oldest first; empty for a broker that none explains. Known issues of
-    these releases count, as it may be a build of any of them.
-    """
-    served: Mapping[int, Range]
-    """API key -> versions that every broker answers. Those that could not be asked (`not_asked`) count as they are advertised."""
-    advertised: Mapping[int, Range]
-    mechanisms: tuple[str, ...]
-    """SASL mechanisms that the measured listener enables; empty if it has no logins."""
-    features: Mapping[str, tuple[int, int, int]]
-    """Feature -> lowest and highest supported level, finalized level."""
-    not_asked: tuple[int, ...]
-    """Keys of APIs of which `served` has versions that were only seen advertised."""
-    text: str
-    """The file's text, which tables keep of each question: whoever publishes its report need not see the file."""
 
 
 def use(target: MeasuredTarget) -> None:
@@ -49,24 +24,16 @@ def use(target: MeasuredTarget) -> None:
         knowledge.use(replace(in_use, targets=(*in_use.targets, target)))
 
 
-def by_name(name: str) -> MeasuredTarget | None:
-    """None for a release of Apache Kafka."""
-    for target in knowledge.in_use().targets if name.startswith(_PREFIX) else ():
-        if isinstance(target, MeasuredTarget) and target.name == name:
-            return target
-    return None
-
-
 def is_measured(*names: str) -> bool:
     """Whether any of them is a measured target."""
-    return any(by_name(name) for name in names)
+    return any(knowledge.measured_target(name) for name in names)
 
 
 def may_be(name: str, possible: Collection[str]) -> bool:
     """Whether brokers that can be each of these releases may be what is named: that release, or the measured target whose answers
     are those of one of them. A measured target that no release explains may be brokers that none explains.
     """
-    target = by_name(name)
+    target = knowledge.measured_target(name)
     if target is None:
         return name in possible
     return not possible if not target.answers_like else not set(possible).isdisjoint(target.answers_like)
@@ -74,26 +41,13 @@ def may_be(name: str, possible: Collection[str]) -> bool:
 
 def texts(*names: str) -> list[str]:
     """What tables keep of those that are measured targets."""
-    return [target.text for target in map(by_name, names) if target is not None]
+    return [target.text for target in map(knowledge.measured_target, names) if target is not None]
 
 
 def use_texts(kept: Iterable[str] | None) -> None:
     """The reverse of `texts`; None: of a row that is older than measured targets. Raises UnusableTarget."""
     for text in kept or ():
         use(of_text(text, "a stored measured target"))
-
-
-def in_words(target: MeasuredTarget) -> str:
-    """Two sentences: that its brokers are others than those of today, and what is not known of them."""
-    like = (
-        f", which advertise what Apache Kafka {' or '.join(target.answers_like)} does"
-        if target.answers_like
-        else ""
-    )
-    return (
-        f"{target.name} are the brokers at {target.bootstrap}{like}, as measured at {target.measured_at}: moving to them is no "
-        f"rolling upgrade. {NOT_KNOWN[0].upper()}{NOT_KNOWN[1:]}."
-    )
 
 
 def is_file(text: str) -> bool:

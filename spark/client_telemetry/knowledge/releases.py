@@ -6,7 +6,7 @@ Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so a question ab
 import datetime as dt
 from functools import cache
 
-from client_telemetry.knowledge import DamagedKnowledge, measured_targets, rows
+from client_telemetry.knowledge import DamagedKnowledge, measured_target, rows
 
 FILE = "releases.csv"
 COLUMNS = ("release", "committed_on", "source")
@@ -35,7 +35,7 @@ def parse(release: str) -> tuple[int, ...]:
     """'3.9.1' -> (3, 9, 1), '0.10.2.2' -> (0, 10, 2, 2); tuples sort like releases. A measured target stands where the release
     does that it answers like, and after all releases if there is none.
     """
-    if target := measured_targets.by_name(release):
+    if target := measured_target(release):
         return parse(target.answers_like[-1]) if target.answers_like else _AFTER_ALL
     parts = release.strip().split(".")
     if not all(part.isdecimal() for part in parts):
@@ -94,7 +94,7 @@ def exact(release: str) -> str:
     older).
     """
     stripped = release.strip()
-    if stripped in known() or measured_targets.by_name(stripped):
+    if stripped in known() or measured_target(stripped):
         return stripped
     numbers = parse(stripped)
     patches = [candidate for candidate in known() if parse(candidate)[: len(numbers)] == numbers]
@@ -135,9 +135,9 @@ def not_one_rolling_upgrade(from_release: str, to_release: str) -> str:
     ZooKeeper clusters migrate on 3.9 (KIP-866; Kafka docs, "Upgrading Servers to 4.0.2 from any version 3.3.x through
     3.9.x"). KRaft exists since 2.8, as a preview.
     """
-    measured = measured_targets.by_name(to_release) or measured_targets.by_name(from_release)
+    measured = measured_target(to_release) or measured_target(from_release)
     if measured:
-        return measured_targets.in_words(measured)
+        return measured.in_words()
     if parse(from_release) >= (3, 3) or parse(to_release) < (4, 0):
         return ""
     metadata = (
@@ -171,7 +171,7 @@ def between(first: str, last: str) -> frozenset[str]:
 @cache
 def newer_than(release: str) -> tuple[str, ...]:
     """Known releases after this one, oldest first; none after a measured target, which is no release."""
-    if measured_targets.by_name(release):
+    if measured_target(release):
         return ()
     return tuple(candidate for candidate in known() if parse(candidate) > parse(release))
 

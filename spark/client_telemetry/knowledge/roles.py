@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from client_telemetry.knowledge import DamagedKnowledge, apis, rows, whole
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.knowledge.vocabulary import Verdict, When
+from client_telemetry.knowledge.vocabulary import Role, Verdict, When
 
 FILE = "roles.csv"
 COLUMNS = (
@@ -25,21 +25,9 @@ COLUMNS = (
     "trigger",
     "source",
 )
-PRODUCER, TRANSACTIONAL_PRODUCER = "producer", "transactional_producer"
-GROUP_CONSUMER, ASSIGNED_CONSUMER = "group_consumer", "assigned_consumer"
-SHARE_CONSUMER, STREAMS_GROUP_MEMBER = "share_consumer", "streams_group_member"
-ADMIN = "admin"
-ROLES = (
-    PRODUCER,
-    TRANSACTIONAL_PRODUCER,
-    GROUP_CONSUMER,
-    STREAMS_GROUP_MEMBER,
-    SHARE_CONSUMER,
-    ASSIGNED_CONSUMER,
-    ADMIN,
-)
-DATA_ROLES = tuple(role for role in ROLES if role != ADMIN)
-ASSUMED = (PRODUCER, GROUP_CONSUMER)
+ROLES = tuple(Role)
+DATA_ROLES = tuple(role for role in ROLES if role != Role.ADMIN)
+ASSUMED = (Role.PRODUCER, Role.GROUP_CONSUMER)
 """The roles assumed for a client of a known library while nothing shows its role."""
 
 _PRODUCERS_CLIENT_ID = re.compile(r"(?:kafka-python-)?producer-\d+")
@@ -98,10 +86,10 @@ def needs() -> dict[str, dict[int, Need]]:
 def assumed(client_id: str | None) -> tuple[str, ...]:
     """The roles of a client of a known library that shows none.
 
-    >>> assumed("producer-2"), assumed("orders")
-    (('producer',), ('producer', 'group_consumer'))
+    >>> " ".join(assumed("producer-2")), " ".join(assumed("orders"))
+    ('producer', 'producer group_consumer')
     """
-    return (PRODUCER,) if client_id and _PRODUCERS_CLIENT_ID.fullmatch(client_id) else ASSUMED
+    return (Role.PRODUCER,) if client_id and _PRODUCERS_CLIENT_ID.fullmatch(client_id) else ASSUMED
 
 
 @cache
@@ -119,19 +107,19 @@ def seen_in(used: Collection[int]) -> tuple[str, ...]:
     coordinator, and is in no group, has a transactional id (KIP-98): it does so before its first transaction.
     """
     shown = [role for role in ROLES if not _revealing()[role].isdisjoint(used)]
-    if ASSIGNED_CONSUMER in shown and {GROUP_CONSUMER, STREAMS_GROUP_MEMBER} & set(shown):
-        shown.remove(ASSIGNED_CONSUMER)
+    if Role.ASSIGNED_CONSUMER in shown and {Role.GROUP_CONSUMER, Role.STREAMS_GROUP_MEMBER} & set(shown):
+        shown.remove(Role.ASSIGNED_CONSUMER)
     if (
-        shown == [PRODUCER]
+        shown == [Role.PRODUCER]
         and {ApiKey.FIND_COORDINATOR, ApiKey.INIT_PRODUCER_ID} <= set(used)
         and not _OF_GROUPS & set(used)
     ):
-        shown.append(TRANSACTIONAL_PRODUCER)
-    if PRODUCER in shown and TRANSACTIONAL_PRODUCER in shown:
-        shown.remove(PRODUCER)
+        shown.append(Role.TRANSACTIONAL_PRODUCER)
+    if Role.PRODUCER in shown and Role.TRANSACTIONAL_PRODUCER in shown:
+        shown.remove(Role.PRODUCER)
     offsets = {2, 8, 9}  # ListOffsets, OffsetCommit, OffsetFetch
     if not shown and offsets & set(used):
-        shown.append(ADMIN)
+        shown.append(Role.ADMIN)
     return tuple(shown)
 
 
@@ -171,17 +159,18 @@ def loss(key: int, client_roles: Collection[str], used: Collection[int] = ()) ->
 @lru_cache(maxsize=4096)
 def _loss(key: int, client_roles: tuple[str, ...], used: frozenset[int]) -> Need:
     needs_of_roles = [needs()[role][key] for role in client_roles if key in needs()[role]]
-    if set(client_roles) - {ADMIN}:
-        processes = {PRODUCER, GROUP_CONSUMER} <= set(client_roles)
+    if set(client_roles) - {Role.ADMIN}:
+        processes = {Role.PRODUCER, Role.GROUP_CONSUMER} <= set(client_roles)
         needs_of_roles = [
-            need if need.role != ADMIN else _beside_data(need, processes, used) for need in needs_of_roles
+            need if need.role != Role.ADMIN else _beside_data(need, processes, used)
+            for need in needs_of_roles
         ]
     if needs_of_roles:
         return min(
             needs_of_roles, key=lambda need: (need.without_it != Verdict.BREAKS, need.when != When.AT_ONCE)
         )
     api = apis.by_key().get(key)
-    only_admin = set(client_roles) == {ADMIN}
+    only_admin = set(client_roles) == {Role.ADMIN}
     breaks = only_admin or api is None or api.used_by in ("connection", "data")
     return Need(
         "",
@@ -197,7 +186,7 @@ def _loss(key: int, client_roles: tuple[str, ...], used: frozenset[int]) -> Need
 
 def _beside_data(need: Need, processes: bool, used: Collection[int]) -> Need:
     """What an admin call is worth to a client that also moves data."""
-    no_other = not (_revealing()[ADMIN] - {ApiKey.CREATE_TOPICS}) & set(used)
+    no_other = not (_revealing()[Role.ADMIN] - {ApiKey.CREATE_TOPICS}) & set(used)
     if need.api_key == ApiKey.CREATE_TOPICS and processes and no_other:
         return replace(need, when=When.LATENT, trigger="its next start, as it creates its topics itself")
     return replace(need, without_it=Verdict.DEGRADES, when=When.AT_ONCE, trigger="")

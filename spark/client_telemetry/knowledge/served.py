@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from client_telemetry.knowledge import (
     DamagedKnowledge,
+    MeasuredTarget,
     apis,
     features,
-    measured_targets,
+    measured_target,
     releases,
     rows,
     whole,
 )
 from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.features import Gate
-from client_telemetry.knowledge.measured_targets import MeasuredTarget
 
 FILE = "broker_api_versions.csv"
 COLUMNS = (
@@ -107,7 +107,7 @@ def _deprecated(line: int, text: str) -> Versions | None:
 
 def by(release: str) -> dict[int, BrokerApi]:
     """API key -> ranges of one exact release with every supported feature finalized."""
-    target = measured_targets.by_name(release)
+    target = measured_target(release)
     return _measured(target) if target else _apis_by_release()[release]
 
 

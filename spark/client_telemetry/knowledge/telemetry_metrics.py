@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from functools import cache
 
-from client_telemetry.knowledge import roles, rows
+from client_telemetry.knowledge import rows
+from client_telemetry.knowledge.vocabulary import Role
 
 FILE = "librdkafka_telemetry_metrics.csv"
 COLUMNS = ("client_type", "metric", "source")
@@ -23,7 +24,7 @@ def subscription_matches_none(requested: Collection[str], client_roles: Collecti
     """
     if not requested:
         return False
-    types = {"consumer" if "consumer" in role else "producer" for role in client_roles if role != roles.ADMIN}
+    types = {"consumer" if "consumer" in role else "producer" for role in client_roles if role != Role.ADMIN}
     if not types:
         return None
     return any(not _asked_for(metrics, requested) for metrics in map(_metric_names, types))

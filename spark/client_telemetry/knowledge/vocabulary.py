@@ -1,4 +1,4 @@
-"""The words of verdicts: the conclusion about a client, how surely, when and at which step; and answers of yes, no or unknown."""
+"""The words of verdicts: the conclusion about a client, how surely, when and at which step; its roles; yes, no or unknown."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -42,6 +42,18 @@ class KnownBy(StrEnum):
 class When(StrEnum):
     AT_ONCE = "at_once"
     LATENT = "latent"
+
+
+class Role(StrEnum):
+    """What a client does with Kafka; roles.csv says which requests show each and which it needs."""
+
+    PRODUCER = "producer"
+    TRANSACTIONAL_PRODUCER = "transactional_producer"
+    GROUP_CONSUMER = "group_consumer"
+    STREAMS_GROUP_MEMBER = "streams_group_member"
+    SHARE_CONSUMER = "share_consumer"
+    ASSIGNED_CONSUMER = "assigned_consumer"
+    ADMIN = "admin"
 
 
 class Answer(StrEnum):

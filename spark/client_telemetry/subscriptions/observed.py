@@ -5,8 +5,9 @@ can do. Plain records: the caller provides them (from a lake, from request logs)
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from client_telemetry.knowledge import client_ranges, known_issues, roles, rows, software
+from client_telemetry.knowledge import client_ranges, known_issues, rows, software
 from client_telemetry.knowledge.api_key import ApiKey
+from client_telemetry.knowledge.vocabulary import Role
 from client_telemetry.subscriptions.instances import ClientInstance
 
 PRODUCER, CONSUMER, ADMIN = "producer", "consumer", "admin"
@@ -88,9 +89,9 @@ class ObservedInstance:
             return by_metrics
         types = {
             ADMIN
-            if role == roles.ADMIN
+            if role == Role.ADMIN
             else SHARE_CONSUMER
-            if role == roles.SHARE_CONSUMER
+            if role == Role.SHARE_CONSUMER
             else CONSUMER
             if "consumer" in role
             else PRODUCER

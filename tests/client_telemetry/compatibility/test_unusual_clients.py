@@ -5,7 +5,7 @@ import pytest
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.knowledge import products, roles
-from client_telemetry.knowledge.vocabulary import Verdict
+from client_telemetry.knowledge.vocabulary import Role, Verdict
 
 GREETING = "ApiVersions:2x5 Metadata:8x9"
 MEMBERSHIP = "FindCoordinator:2x2 JoinGroup:5x3 SyncGroup:3x3 Heartbeat:3x300"
@@ -40,8 +40,8 @@ def test_an_exactly_once_consumer_commits_in_transactions():
     reads = f"{GREETING} {MEMBERSHIP} OffsetFetch:5 Fetch:10x900 ListOffsets:5"
     both = verdict(f"{reads} AddOffsetsToTxn:1x60 TxnOffsetCommit:2x60")
     assert (both.verdict, both.missing) == (Verdict.SAFE, ())
-    assert 8 not in roles.needed_by(roles.GROUP_CONSUMER, {1, 11, 28})
-    assert 8 in roles.needed_by(roles.GROUP_CONSUMER, {1, 11})
+    assert 8 not in roles.needed_by(Role.GROUP_CONSUMER, {1, 11, 28})
+    assert 8 in roles.needed_by(Role.GROUP_CONSUMER, {1, 11})
 
 
 @pytest.mark.parametrize("versions", ["ApiVersions:1 Metadata:6", "ApiVersions:2 Metadata:8"])
@@ -127,12 +127,12 @@ def test_an_api_that_nobody_knows_is_not_passed_over():
         ClientEvidence(api_uses=(*parse_api_uses(f"{GREETING} Produce:7x90"), (200, 0, 50))), "3.9.1", "4.0.0"
     )
     assert unknown.verdict == Verdict.INSUFFICIENT_EVIDENCE
-    assert roles.loss(200, (roles.PRODUCER,)).without_it == Verdict.BREAKS
+    assert roles.loss(200, (Role.PRODUCER,)).without_it == Verdict.BREAKS
 
 
 def test_no_api_that_moves_data_degrades_because_no_role_lists_it():
     listed = {(role, key) for role, needs in roles.needs().items() for key in needs}
-    for role in set(roles.ROLES) - {roles.ADMIN}:
+    for role in set(roles.ROLES) - {Role.ADMIN}:
         for key in (0, 1, 8, 9, 11, 12, 14, 24, 25, 26, 28, 68, 76, 78, 79, 88):
             if (role, key) not in listed:
                 assert roles.loss(key, (role,)).without_it == Verdict.BREAKS

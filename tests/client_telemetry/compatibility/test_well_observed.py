@@ -4,6 +4,7 @@ import pytest
 from client_telemetry.compatibility import well_observed
 from client_telemetry.compatibility.well_observed import CELLS, DAY_S, SHORTEST_S, is_well_observed
 from client_telemetry.knowledge import roles
+from client_telemetry.knowledge.vocabulary import Role
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,7 @@ def bits(cells: str) -> int:
 
 def observed(cells: str, cell_s: float, watched: str = "") -> bool:
     return is_well_observed(
-        (roles.PRODUCER,), {PRODUCE: bits(cells)}, bits(watched or "#" * len(cells)), cell_s
+        (Role.PRODUCER,), {PRODUCE: bits(cells)}, bits(watched or "#" * len(cells)), cell_s
     )
 
 
@@ -62,7 +63,7 @@ def test_time_that_nobody_watched_is_no_silence():
 def test_every_role_has_its_own_rhythm():
     """A consumer that wrote once within an hour: what it does as a producer was hardly seen."""
     steady, once, watched = bits("#" * 60), bits("#"), bits("#" * 60)
-    consumer, both = (roles.GROUP_CONSUMER,), (roles.PRODUCER, roles.GROUP_CONSUMER)
+    consumer, both = (Role.GROUP_CONSUMER,), (Role.PRODUCER, Role.GROUP_CONSUMER)
     assert is_well_observed(consumer, {FETCH: steady, PRODUCE: once}, watched, MINUTE)
     assert not is_well_observed(both, {FETCH: steady, PRODUCE: once}, watched, MINUTE)
     assert is_well_observed(both, {FETCH: steady, PRODUCE: steady}, watched, MINUTE)
@@ -71,18 +72,18 @@ def test_every_role_has_its_own_rhythm():
 def test_a_request_of_the_role_that_was_never_sent_adds_nothing():
     """A group consumer has Heartbeat too. Silent for 19 of 60 cells: one less would do."""
     assert not is_well_observed(
-        (roles.GROUP_CONSUMER,), {FETCH: bits("." * 19 + "#" * 41)}, bits("#" * 60), MINUTE
+        (Role.GROUP_CONSUMER,), {FETCH: bits("." * 19 + "#" * 41)}, bits("#" * 60), MINUTE
     )
     assert is_well_observed(
-        (roles.GROUP_CONSUMER,), {FETCH: bits("." * 18 + "#" * 42)}, bits("#" * 60), MINUTE
+        (Role.GROUP_CONSUMER,), {FETCH: bits("." * 18 + "#" * 42)}, bits("#" * 60), MINUTE
     )
 
 
 def test_requests_that_all_roles_share_or_that_wait_for_an_event_show_no_rhythm():
     steady = bits("#" * 60)
     for key in (METADATA, LIST_OFFSETS):
-        assert not is_well_observed((roles.GROUP_CONSUMER,), {key: steady}, steady, MINUTE)
-    assert is_well_observed((roles.GROUP_CONSUMER,), {HEARTBEAT: steady}, steady, MINUTE)
+        assert not is_well_observed((Role.GROUP_CONSUMER,), {key: steady}, steady, MINUTE)
+    assert is_well_observed((Role.GROUP_CONSUMER,), {HEARTBEAT: steady}, steady, MINUTE)
 
 
 def test_a_client_without_a_role_is_seen_by_all_that_it_sends():

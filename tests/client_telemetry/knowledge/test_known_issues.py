@@ -1,6 +1,5 @@
 import pytest
-from client_telemetry.compatibility.declared import declared_library
-from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.evidence import ClientEvidence, declared_library
 from client_telemetry.knowledge import known_issues
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, Circumstances
 

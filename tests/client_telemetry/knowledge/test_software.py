@@ -2,8 +2,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from client_telemetry.compatibility.declared import declared_library
-from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.evidence import ClientEvidence, declared_library
 from client_telemetry.knowledge import client_versions, software
 
 DATA = Path(__file__).parents[2] / "data" / "compatibility" / "software.csv"

@@ -7,8 +7,7 @@ import pytest
 from client_telemetry.cli import scan
 from client_telemetry.compatibility import command_line
 from client_telemetry.formats import target_file
-from client_telemetry.knowledge import apis, features, measured_targets, releases, served
-from client_telemetry.knowledge.measured_targets import NOT_KNOWN
+from client_telemetry.knowledge import ONLY_MEASURED, apis, features, measured_targets, releases, served
 
 CHECKOUT = Path(__file__).parents[3]
 FILES = CHECKOUT / "tests/data/probe"
@@ -39,7 +38,7 @@ def test_a_measured_release_gives_the_verdicts_of_the_release(judge):
 
 def test_what_was_not_measured_is_the_condition_of_whatever_works(judge):
     for row in judge("3.9.1", APACHE).values():
-        assert (NOT_KNOWN in row["condition"]) == (row["verdict"] != "breaks"), row
+        assert (ONLY_MEASURED in row["condition"]) == (row["verdict"] != "breaks"), row
 
 
 def test_another_implementation_is_judged_by_what_it_answers(judge, tmp_path):
@@ -56,7 +55,7 @@ def test_another_implementation_is_judged_by_what_it_answers(judge, tmp_path):
         "new": "safe",  # it takes the highest version that is offered, Produce 10
         "administers": "breaks",
     }
-    assert NOT_KNOWN in by_client["old"]["condition"]
+    assert ONLY_MEASURED in by_client["old"]["condition"]
 
 
 def test_the_served_table_is_that_of_the_release():

@@ -13,8 +13,7 @@ from client_telemetry.reports.curves import number
 from client_telemetry.reports.markup import page_parts, template, text_file
 from client_telemetry.reports.review import metrics
 from client_telemetry.reports.review import report as reports
-from client_telemetry.reports.review.report import ReviewReport, moment
-from client_telemetry.reports.review.ticket import pack_places
+from client_telemetry.reports.review.report import ReviewReport, message_paths, moment
 from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS, predicted, well_again
 from client_telemetry.reports.upgrade import changes
 from client_telemetry.reports.wording import period
@@ -83,7 +82,7 @@ def review_page(report: ReviewReport) -> str:
             )
             if (curves := metrics.by_group(found, review.upgrade))
         ],
-        packs=pack_places(review.clients),
+        packs=message_paths(review.clients),
         counts=list(applications.outcome_counts(review.clients).items()),
         **page_parts(text_file("review.css", __package__), has_filters=False),
     )

@@ -1,6 +1,6 @@
 """What a published review holds beside the review itself, and its sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -9,6 +9,7 @@ from importlib.metadata import version
 from client_telemetry import knowledge
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import When
+from client_telemetry.reports.names import folder_name
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.decision import Decision, decisions
 from client_telemetry.review.metric_curves import NOTHING, MetricReview
@@ -171,3 +172,22 @@ def _down(review: Review) -> str:
 
 def moment(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def message_path(owner: str) -> str:
+    """Within the review's folder."""
+    return f"owners/{folder_name(owner)}/review.md"
+
+
+def message_paths(clients: Iterable[ReviewedClient]) -> dict[str, str]:
+    """Owner to the path of the message, for those with an application that is not simply unaffected."""
+    return {
+        each.owner: message_path(each.owner) for each in clients if each.owner is not None and has_news(each)
+    }
+
+
+def has_news(client: ReviewedClient) -> bool:
+    return client.last_outcome.outcome != outcome.UNAFFECTED or client.comparison not in (
+        prediction.AS_SAFE,
+        prediction.NOT_COUNTED,
+    )

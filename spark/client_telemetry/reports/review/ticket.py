@@ -1,14 +1,13 @@
 """What an owner gets of a review: a message with the outcome of each of their clients, what was predicted, and what to do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from client_telemetry.console.counted import counted
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import code, prose, row
-from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.review.report import ReviewReport, moment
+from client_telemetry.reports.review.report import ReviewReport, has_news, message_path, moment
 from client_telemetry.reports.review.wording import happened, predicted, well_again
-from client_telemetry.review import applications, outcome, prediction
+from client_telemetry.review import applications, outcome
 from client_telemetry.review.model import ReviewedClient
 
 ROWS = 200
@@ -18,25 +17,9 @@ def owner_packs(report: ReviewReport) -> dict[str, str]:
     """Path within the review's folder to content, for each owner with an application that is not simply unaffected."""
     by_owner: dict[str, list[ReviewedClient]] = {}
     for client in report.review.clients:
-        if client.owner is not None and _has_news(client):
+        if client.owner is not None and has_news(client):
             by_owner.setdefault(client.owner, []).append(client)
-    return {_place(owner): _pack(report, owner, clients) for owner, clients in sorted(by_owner.items())}
-
-
-def pack_places(clients: Iterable[ReviewedClient]) -> dict[str, str]:
-    """Owner to the path of the message."""
-    return {each.owner: _place(each.owner) for each in clients if each.owner is not None and _has_news(each)}
-
-
-def _place(owner: str) -> str:
-    return f"owners/{folder_name(owner)}/review.md"
-
-
-def _has_news(client: ReviewedClient) -> bool:
-    return client.last_outcome.outcome != outcome.UNAFFECTED or client.comparison not in (
-        prediction.AS_SAFE,
-        prediction.NOT_COUNTED,
-    )
+    return {message_path(owner): _pack(report, owner, clients) for owner, clients in sorted(by_owner.items())}
 
 
 def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -> str:

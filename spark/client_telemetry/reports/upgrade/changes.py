@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility.fixes import NOT_IDENTIFIED, PINNED
+from client_telemetry.compatibility.verdict import NOT_IDENTIFIED, PINNED
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import edits
 from client_telemetry.knowledge.vocabulary import Verdict

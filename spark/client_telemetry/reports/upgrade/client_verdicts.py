@@ -123,7 +123,7 @@ def _client(
         else 1 + _OUTCOME_ORDER[_outcome(row["verdict"], row["when"])],
         change=of_fix(row["fix"]).text if row["verdict"] == Verdict.BREAKS else None,
         is_unidentified=unidentified,
-        owner_question=owner_question(row, profile) if unidentified else None,
+        owner_question=owner_question(profile.candidates) if unidentified else None,
         safe_so_far=row["verdict"] == Verdict.SAFE and not row.get("well_observed"),
         outcome=_outcome(row["verdict"], row["when"]),
         trigger=next(latent, None) if row["when"] == When.LATENT else None,

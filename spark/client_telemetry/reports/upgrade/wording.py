@@ -9,17 +9,16 @@ from client_telemetry.knowledge import kip511
 from client_telemetry.knowledge.vocabulary import When
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, outcome
 from client_telemetry.reports.upgrade.answer import at_trigger
-from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
     CONFIDENCE_MEANINGS,
     Application,
     Assessed,
+    CandidateLibrary,
     ClientVerdict,
     Finding,
     TargetDifference,
 )
 from client_telemetry.reports.wording import brokers, period
-from client_telemetry.tables.rows import UpgradeVerdictRow
 
 SOFTWARE_NAMED = 3
 
@@ -121,10 +120,10 @@ def identified(application: Application) -> str | None:
     return client.identified_as
 
 
-def owner_question(row: UpgradeVerdictRow, profile: ClientProfile) -> str:
+def owner_question(candidates: Iterable[CandidateLibrary]) -> str:
     """What to ask the owner of a client whose library is not identified; one line answers it. Client-supplied text is not in
     it: it stands where the client is named."""
-    likely = [each.library for each in profile.candidates[:CANDIDATES_ASKED]]
+    likely = [each.library for each in candidates][:CANDIDATES_ASKED]
     pins = [words for library, words in PINS.items() if library in likely] or list(PINS.values())[:2]
     which = "Which Kafka client library does it use, in which version?"
     if len(likely) == 1:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.knowledge import known_issues, roles
+from client_telemetry.knowledge.vocabulary import Role
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.answer import answer, at_trigger, text
 
@@ -34,7 +35,7 @@ def _triggers() -> set[str]:
     """All that the knowledge base and the rules have."""
     of_roles = {need.trigger for of_role in roles.needs().values() for need in of_role.values()}
     beside = roles.loss(
-        19, (roles.PRODUCER, roles.GROUP_CONSUMER), (19,)
+        19, (Role.PRODUCER, Role.GROUP_CONSUMER), (19,)
     ).trigger  # CreateTopics of a stream processor
     return (of_roles | {issue.trigger for issue in known_issues.known()} | {beside}) - {""}
 
