@@ -8,6 +8,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from airflow.sdk.types import RuntimeTaskInstanceProtocol
 
 from include.clusters import ClustersFileError, read_clusters
+from include.notices import tell_failure
 from include.spark_stage import FAILURE_KEY
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ def conclude(ti: RuntimeTaskInstanceProtocol, day: str, stages: Sequence[str]) -
         reason = (
             ti.xcom_pull(task_ids="clusters", key=FAILURE_KEY) or "The log of the task clusters says why."
         )
+        tell_failure(f"client_telemetry_daily of {day}", f"No cluster was processed. {reason}")
         ti.xcom_push(key="return_value", value={FAILURE_KEY: f"No cluster was processed. {reason}"})
         raise ClustersFailed(f"No cluster was processed. {reason}")
     summary = daily_summary(ti, day, clusters, stages)
@@ -50,7 +52,9 @@ def conclude(ti: RuntimeTaskInstanceProtocol, day: str, stages: Sequence[str]) -
     failed = [cluster for cluster in summary["clusters"].values() if cluster["status"] == "failed"]
     if failed:
         ti.xcom_push(key="return_value", value=summary)
-        raise ClustersFailed(" ".join(f"{cluster['message']} See {cluster['where']}." for cluster in failed))
+        reason = " ".join(f"{cluster['message']} See {cluster['where']}." for cluster in failed)
+        tell_failure(f"client_telemetry_daily of {day}", reason)
+        raise ClustersFailed(reason)
     return summary
 
 

@@ -76,6 +76,7 @@ SUBCOMMANDS: Final = {
     "tickets": Subcommand(
         "client_telemetry.cli.tickets", "one ticket for each owner and fix, as CSV or in an issue tracker"
     ),
+    "notify": Subcommand("client_telemetry.cli.notify", "tell owners and operators what is new, once"),
     "history": Subcommand(
         "client_telemetry.cli.history",
         "when each application or client was first and last seen, and since when it is gone",

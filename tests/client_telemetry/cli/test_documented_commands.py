@@ -84,9 +84,10 @@ ELSEWHERE = (
     "knowledge newer",
     "tickets var/",
     "tickets --campaign",
+    "notify --notices",
     *LAKES,
 )
-"""Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), from registries (test_rehearse.py), with the sample's lake (test_replay.py), with a report (test_join.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py), with a tracker (test_tickets.py)."""
+"""Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), from registries (test_rehearse.py), with the sample's lake (test_replay.py), with a report (test_join.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py), with a tracker (test_tickets.py), with a mail server (test_notify.py)."""
 
 
 @pytest.mark.parametrize("line", [line for line in documented() if not line.startswith(ELSEWHERE)])

@@ -1,0 +1,52 @@
+"""What has been sent, so that a repeated run sends nothing twice."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from client_telemetry.console.output_file import replace_file
+from client_telemetry.notices.senders import Notice, NotSent, send
+from client_telemetry.notices.settings import BadNotices, Settings
+
+
+class Sent:
+    """Subject matter (`owner:orders-4.0:erp`) to the keys of the last notices about it, in a file of JSON."""
+
+    def __init__(self, file: Path) -> None:
+        """Raises BadNotices for a file that is something else, and OSError."""
+        self._file = file
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+            self._keys = {str(about): str(key) for about, key in found["sent"].items()}
+        except FileNotFoundError:
+            self._keys = {}
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise BadNotices(f"{file} is not a file of sent notices: name another one by --sent") from None
+
+    def last(self, about: str) -> str:
+        """Empty if nothing was sent about it."""
+        return self._keys.get(about, "")
+
+    def record(self, about: str, key: str) -> None:
+        """Written at once: what is interrupted repeats at most the notice that was on its way."""
+        self._keys[about] = key
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        content = json.dumps({"sent": dict(sorted(self._keys.items()))}, indent=1) + "\n"
+        replace_file(self._file, content.encode())
+
+
+def send_new(
+    notices: Iterable[tuple[str, Notice]], sent: Sent, settings: Settings
+) -> Iterator[tuple[Notice, str]]:
+    """Pairs of what a notice is about and the notice. Yields each that was sent, or failed, with the reason; those that were sent before
+    are skipped. One that failed is tried again by the next run."""
+    for about, notice in notices:
+        if sent.last(about) == notice.key:
+            continue
+        try:
+            send(notice, settings)
+        except NotSent as error:
+            yield notice, str(error)
+            continue
+        sent.record(about, notice.key)
+        yield notice, ""
