@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from client_telemetry.console.counted import counted
@@ -35,32 +35,42 @@ def decide(
 
 
 def decide_by_report(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple[int, str]:
-    """`decide` for a `report.json`. An application counts if any of its clients has such a verdict; reports from before
-    there were applications are counted in clients. NO_GO if the setup of the brokers has `blockers`, CANNOT_TELL instead of GO
-    if the evidence is `incomplete`. Raises LookupError or TypeError if it is not a report.
+    """`decide` for a `report.json`. Reports from before there were applications are counted in clients. Raises LookupError or
+    TypeError if it is not a report.
     """
-    code, sentence = _decide_by_verdicts(report, fail_on)
+    verdicts = [client["verdict"] for client in report["clients"]]
+    each = "application" if "applications" in report else "client"
+    together = (
+        [[verdicts[place] for place in application["clients"]] for application in report["applications"]]
+        if "applications" in report
+        else [[verdict] for verdict in verdicts]
+    )
     blockers = [note["subject"] for note in report.get("blockers") or ()]
+    return decide_by_applications(together, fail_on, blockers, report.get("incomplete"), each=each)
+
+
+def decide_by_applications(
+    applications: Iterable[Collection[str]],
+    fail_on: Sequence[str],
+    blockers: Sequence[str],
+    incomplete: str | None,
+    *,
+    each: str = "application",
+) -> tuple[int, str]:
+    """`decide` for the verdicts of the clients of each application, which counts if any of them has such a verdict. NO_GO if the
+    setup of the brokers has `blockers`, CANNOT_TELL instead of GO if the evidence is `incomplete`.
+    """
     if blockers:
         names = ", ".join(dict.fromkeys(blockers))
         return NO_GO, f"no-go: {counted(len(blockers), 'blocker')} in the setup of the brokers: {names}"
-    if code == GO and report.get("incomplete"):
-        return CANNOT_TELL, f"cannot tell: {report['incomplete']}"
-    return code, sentence
-
-
-def _decide_by_verdicts(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple[int, str]:
-    verdicts = [client["verdict"] for client in report["clients"]]
-    if "applications" not in report:
-        return decide(Counter(verdicts), fail_on, each="client")
     decisive = (*fail_on, Verdict.INSUFFICIENT_EVIDENCE)
     of_applications = Counter(
-        next((verdict for verdict in decisive if verdict in of_one), "")
-        for of_one in (
-            [verdicts[place] for place in application["clients"]] for application in report["applications"]
-        )
+        next((verdict for verdict in decisive if verdict in of_one), "") for of_one in applications
     )
-    return decide(of_applications, fail_on)
+    code, sentence = decide(of_applications, fail_on, each=each)
+    if code == GO and incomplete:
+        return CANNOT_TELL, f"cannot tell: {incomplete}"
+    return code, sentence
 
 
 def add_fail_on(parser: argparse.ArgumentParser, *, default: tuple[str, ...] | None) -> None:

@@ -261,6 +261,17 @@
     unfold();
     tellFrame();
   });
+  // The text is selected, so that it can be copied by hand where a frame or a browser forbids it.
+  document.getElementById("copy")?.parentElement.addEventListener("toggle", async ({ target }) => {
+    if (!target.open) return;
+    const text = document.getElementById("summary");
+    getSelection().selectAllChildren(text);
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+    } catch {
+      document.execCommand("copy");
+    }
+  });
   document.getElementById("filter").hidden = false;
   unfold();
   apply();

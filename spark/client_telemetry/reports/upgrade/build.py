@@ -18,6 +18,7 @@ from client_telemetry.reports.evidence import Coverage
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.quality import quality_warnings
 from client_telemetry.reports.upgrade import (
+    decision,
     failed_logins,
     mixed_and_rollback,
     release_comparison,
@@ -158,6 +159,8 @@ def build_report(
         phrases = (Phrase(f"{release_notes.blockers_sentence(blockers)} "), *phrases)
     to_make = changes(programs)
     compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)
+    decided = decision.decision(programs, blockers, incomplete)
+    better_target = release_comparison.better_target(compared, programs, back)
     return UpgradeReport(
         schema_version=SCHEMA_VERSION,
         question=asked,
@@ -165,7 +168,11 @@ def build_report(
         sentence=text(phrases),
         known_by=_known_by(releases),
         is_rollback=back,
-        better_target=release_comparison.better_target(compared, programs, back),
+        decision=decided,
+        for_management=decision.for_management(
+            asked, decided, text(phrases), better_target, planned_for, asked_by, is_rollback=back
+        ),
+        better_target=better_target,
         targets=compared,
         target_differences=release_comparison.target_differences(programs),
         evidence=_evidence(asked, len(programs), seen, last_evidence, back),

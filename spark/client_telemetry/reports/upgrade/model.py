@@ -496,6 +496,28 @@ class FailedLogin:
 
 
 @dataclass(frozen=True)
+class Decision:
+    """Whether the brokers may change, by what stops a pipeline: applications that break, and blockers."""
+
+    code: int
+    """The exit code of the gate: 0 go, 3 no-go, 4 cannot tell."""
+    gate: str
+    """Its sentence."""
+    readiness: str
+    """In words for people."""
+    reasons: tuple[str, ...]
+    """What blocks; of what may start, what that rests on."""
+    fixable: int
+    """Applications that break, and of which all changes are known."""
+    waiting: int
+    """Those of which an owner has to say which library they use."""
+    without_fix: int
+    """All others that break."""
+    next_steps: tuple[str, ...]
+    """These numbers in words, with the owners that have most to answer."""
+
+
+@dataclass(frozen=True)
 class UpgradeReport:
     schema_version: int
     question: Question
@@ -503,6 +525,9 @@ class UpgradeReport:
     sentence: str
     known_by: tuple[str, ...]
     """Words of vocabulary.KnownBy that hold for each of its verdicts. Which applications were rehearsed, rehearsal.json says."""
+    decision: Decision
+    for_management: tuple[str, ...]
+    """The decision as lines of plain text that stands alone."""
     is_rollback: bool
     """Whether an older release was asked about."""
     better_target: str | None
