@@ -20,6 +20,7 @@ from telemetry_pages import PREFIX
 from telemetry_pages.access import ReaderDep, reader_of
 from telemetry_pages.client_day import client_day
 from telemetry_pages.measured_targets import measured_targets
+from telemetry_pages.numbers import MEDIA_TYPE, merged
 from telemetry_pages.pages import brokers, client_query, page, policy
 from telemetry_pages.published import (
     CAMPAIGNS,
@@ -392,6 +393,28 @@ def check_file(files: Files, path: str) -> Response:
 @app.get(f"/files/{FLEET}/{{path:path}}", dependencies=[reader_of(DAILY)])
 def fleet_file(files: Files, path: str) -> Response:
     return file(files, FLEET, path)
+
+
+@app.get("/metrics", dependencies=[reader_of(DAILY)])
+def metrics(files: Files, reader: ReaderDep) -> Response:
+    """Numbers of every cluster and campaign that the user may see, as OpenMetrics."""
+    dags = {"fleet": DAILY, "upgrade": IMPACT, "campaign": CAMPAIGN}
+    texts = []
+    for name, text in files.numbers().items():
+        kind, _, about = name.partition("-")
+        if kind in dags and reader.may_read(dags[kind]) and _sees(files, reader, kind, about):
+            texts.append(text)
+    return Response(merged(texts), media_type=MEDIA_TYPE, headers=HEADERS)
+
+
+def _sees(files: Published, reader: ReaderDep, kind: str, about: str) -> bool:
+    """`about`: the folder of a cluster, or of a campaign, which is for who sees each of its clusters."""
+    if kind != "campaign":
+        return reader.sees(about)
+    try:
+        return all(map(reader.sees, files.document(CAMPAIGNS, about, "gate.json")["clusters"]))
+    except NotPublished:
+        return False
 
 
 @app.get(f"/files/{REPORTS}/{{path:path}}", dependencies=[reader_of(IMPACT)])

@@ -29,6 +29,7 @@ MEDIA_TYPES = {
 }
 """Only these are handed out, in UTF-8."""
 
+METRICS = "metrics"
 _SUMMARY = {"sentence", "counts", "coverage", "quality"}
 
 LARGEST_KEPT = 256 * 1024
@@ -184,6 +185,12 @@ class Published:
         self.file(kind, cluster, entry, PAGE)
         messages = (path for path in (folder / "owners").below() if path.name == message)
         return _files(folder), sorted(path.parent.name for path in messages)
+
+    def numbers(self) -> dict[str, str]:
+        """Text of the published files of OpenMetrics by their names without the ending: `fleet-east`, `upgrade-east`, `campaign-orders`."""
+        folder = self.root / METRICS
+        names = _names(folder, lambda name, entry: entry["type"] == "file" and name.endswith(".prom"))
+        return {name.removesuffix(".prom"): (folder / name).read_bytes().decode() for name in names}
 
     def _cluster(self, kind: str, cluster: str) -> File | None:
         return self.root / kind / cluster if cluster in _folders(self.root / kind) else None

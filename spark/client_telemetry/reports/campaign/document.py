@@ -11,6 +11,7 @@ from client_telemetry.campaign.vocabulary import LEFT
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.markdown import bullets, code, prose, row
+from client_telemetry.reports.open_metrics import label
 from client_telemetry.reports.spreadsheet import table_csv
 
 _ROWS_SHOWN: Final = 100
@@ -196,9 +197,5 @@ def _family(name: str, words: str, unit: str = "") -> list[str]:
 
 
 def _sample(name: str, value: float, **labels: str) -> str:
-    text = ",".join(f'{label}="{_label(value)}"' for label, value in labels.items())
+    text = ",".join(f'{key}="{label(text)}"' for key, text in labels.items())
     return f"client_telemetry_campaign_{name}{{{text}}} {value}"
-
-
-def _label(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

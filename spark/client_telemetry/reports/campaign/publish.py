@@ -18,6 +18,7 @@ from client_telemetry.reports.campaign.view import CampaignView
 from client_telemetry.reports.folder import replace_folder
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.open_metrics import publish_numbers
 
 FOLDER: Final = "upgrade_campaign"
 PAGE: Final = "index.html"
@@ -46,6 +47,7 @@ def publish(view: CampaignView, root: Path) -> Path:
     folder = folder_of(view.campaign.name, root)
     folder.parent.mkdir(parents=True, exist_ok=True)
     replace_folder(folder, files(view).items())
+    publish_numbers(root, "campaign", view.campaign.name, open_metrics(view))
     return folder
 
 

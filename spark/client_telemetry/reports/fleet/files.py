@@ -25,11 +25,13 @@ from client_telemetry.reports.fleet.model import (
     StreamsApplication,
     UnexplainedRequests,
 )
+from client_telemetry.reports.fleet.numbers import fleet_numbers
 from client_telemetry.reports.fleet.page import RELATIONS, fleet_page
 from client_telemetry.reports.fleet.search import SearchIndex
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.open_metrics import publish_numbers
 from client_telemetry.reports.spreadsheet import table_csv
 from client_telemetry.tables.quality_findings import found
 
@@ -49,6 +51,8 @@ def publish_fleet_day(
     latest = max((path.parent.name for path in cluster.glob("[0-9]*/day.json")), default=folder.name)
     pointer = json.loads((cluster / latest / "day.json").read_text(encoding="utf-8"))
     replace_file(cluster / "latest.json", _json({"path": f"{latest}/{PAGE}", **pointer}))
+    if latest == folder.name:
+        publish_numbers(root, "fleet", fleet.cluster_name, fleet_numbers(fleet))
     return folder
 
 

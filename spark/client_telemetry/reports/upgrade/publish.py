@@ -9,8 +9,10 @@ from client_telemetry.formats.rehearsal_file import NotARehearsal
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.open_metrics import publish_numbers
 from client_telemetry.reports.upgrade.document import report_json
 from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
+from client_telemetry.reports.upgrade.numbers import upgrade_numbers
 from client_telemetry.reports.upgrade.owner_message import message_files
 from client_telemetry.reports.upgrade.page import report_page, with_links
 from client_telemetry.reports.upgrade.rehearsal_note import with_rehearsal
@@ -32,6 +34,7 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
     if not _is_older(pointer, cluster / "latest.json"):
         replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
+        publish_numbers(root, "upgrade", report.question.cluster_name, upgrade_numbers(report))
     return folder
 
 

@@ -1,0 +1,55 @@
+"""OpenMetrics text, which Prometheus reads from a textfile collector or an endpoint, and where it is published."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from client_telemetry.reports.folder import replace_file
+from client_telemetry.reports.names import folder_name
+
+FOLDER: Final = "metrics"
+OWNERS_MEASURED: Final = 100
+"""Owners with series of their own; the others are one. It bounds the series of a cluster, whatever the fleet."""
+OTHER_OWNERS: Final = "other owners"
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A family. `samples`: labels and value of each."""
+
+    name: str
+    words: str
+    samples: tuple[tuple[Mapping[str, str], float], ...]
+
+
+def exposition(gauges: Iterable[Gauge]) -> str:
+    """
+    >>> print(exposition([Gauge("x_applications", "Applications", (({"owner": 'a"b'}, 2),))]), end="")
+    # TYPE x_applications gauge
+    # HELP x_applications Applications.
+    x_applications{owner="a\\\\"b"} 2
+    # EOF
+    """
+    lines = []
+    for gauge in gauges:
+        lines += [f"# TYPE {gauge.name} gauge", f"# HELP {gauge.name} {gauge.words}."]
+        lines += [f"{gauge.name}{{{_labels(labels)}}} {value}" for labels, value in gauge.samples]
+    return "\n".join([*lines, "# EOF"]) + "\n"
+
+
+def publish_numbers(root: Path, kind: str, name: str, text: str) -> None:
+    """As `metrics/<kind>-<name>.prom` below the published folder: one folder for a textfile collector to watch."""
+    folder = root / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / f"{kind}-{folder_name(name)}.prom", text)
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    return ",".join(f'{name}="{label(value)}"' for name, value in labels.items())
+
+
+def label(text: str) -> str:
+    """The value of a label, escaped; half of a surrogate pair, which UTF-8 cannot have, as a question mark."""
+    plain = text.encode("utf-8", "replace").decode("utf-8")
+    return plain.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
