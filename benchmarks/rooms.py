@@ -35,7 +35,7 @@ LEVELS = (
     {"decode", "sessionize", "profile", "impact"},
     {"review"},
     {"reports"},
-    {"fleet", "notices"},
+    {"fleet", "notices", "answers"},
     {"jobs"},
     {"cli"},
 )

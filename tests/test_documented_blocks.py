@@ -162,6 +162,8 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/report-format.md", ".venv/bin/client-telemetry show-record"): COMMANDS,
     ("docs/report-format.md", "By 2026-12-20"): NotRun("shows a message; client_telemetry/reports/upgrade/test_owner_message.py has one whole"),
     ("docs/live-numbers.md", "scrape_configs:"): NotRun("is for a Prometheus; tests/plugins/test_numbers.py reads the endpoint, promtool the text"),
+    ("docs/mcp.md", "pip install"): RunBy("client_telemetry/answers/test_mcp.py"),
+    ("docs/mcp.md", '{"mcpServers"'): NotRun("is the configuration of other programs; client_telemetry/answers/test_mcp.py starts the same command"),
     ("docs/notices.md", "mail:"): RunBy("client_telemetry/cli/test_notify.py"),
     ("docs/notices.md", "client-telemetry notify"): RunBy("client_telemetry/cli/test_notify.py"),
     ("docs/tickets.md", "client-telemetry tickets var/"): RunBy("client_telemetry/cli/test_tickets.py"),

@@ -77,6 +77,9 @@ SUBCOMMANDS: Final = {
         "client_telemetry.cli.tickets", "one ticket for each owner and fix, as CSV or in an issue tracker"
     ),
     "notify": Subcommand("client_telemetry.cli.notify", "tell owners and operators what is new, once"),
+    "mcp": Subcommand(
+        "client_telemetry.cli.mcp", "answers about published upgrades for programs, by MCP", "mcp"
+    ),
     "history": Subcommand(
         "client_telemetry.cli.history",
         "when each application or client was first and last seen, and since when it is gone",

@@ -85,9 +85,10 @@ ELSEWHERE = (
     "tickets var/",
     "tickets --campaign",
     "notify --notices",
+    "mcp --reports",
     *LAKES,
 )
-"""Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), from registries (test_rehearse.py), with the sample's lake (test_replay.py), with a report (test_join.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py), with a tracker (test_tickets.py), with a mail server (test_notify.py)."""
+"""Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), from registries (test_rehearse.py), with the sample's lake (test_replay.py), with a report (test_join.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py), with a tracker (test_tickets.py), with a mail server (test_notify.py), with a client of the protocol (test_mcp.py)."""
 
 
 @pytest.mark.parametrize("line", [line for line in documented() if not line.startswith(ELSEWHERE)])

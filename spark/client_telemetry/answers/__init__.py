@@ -1,0 +1,1 @@
+"""Answers for machines from published files, read-only."""
