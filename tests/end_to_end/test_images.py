@@ -1,4 +1,4 @@
-"""Both images of the Dockerfile, built by its own steps in a clean folder as their own user, and what they run."""
+"""Both images of the Dockerfile, built by its own steps in a clean folder as their own user, and what they run: the sample, too."""
 
 from pathlib import Path
 
@@ -14,6 +14,8 @@ PORT = free_port()
 MASTER = f"""/opt/client-telemetry/spark.sh master --host 127.0.0.1 --port {PORT} --webui-port 0 & master=$!
 while kill -0 $master && ! (exec 3<>/dev/tcp/127.0.0.1/{PORT}) 2>/dev/null; do sleep 0.2; done
 kill $master && {{ wait $master || :; }}"""
+SAMPLE = """export AIRFLOW_HOME=/state/airflow CLIENT_TELEMETRY_CLUSTERS=/state/clusters.yaml
+include/airflow.sh include/spark_connect.sh python -m include.command sample_run"""
 NOT_WRITABLE = "! touch /opt/client-telemetry/packages/client_telemetry/x"
 CHECKS = {
     "executor": (NOT_WRITABLE, DECODER, MASTER, "touch /work/x"),
@@ -23,6 +25,7 @@ CHECKS = {
         # What the image's command does before it starts Airflow.
         'sed "s|^exec .*|exec include/airflow.sh airflow dags list --local --output plain|" include/container.sh >include/listed.sh && bash include/listed.sh',
         "test -s /state/clusters.yaml",
+        SAMPLE,
     ),
 }
 
@@ -45,6 +48,8 @@ def test_what_an_image_runs_works_as_its_user(images, stage, check):
     code, output = images[stage, check]
     assert code == 0, output[-2000:]
     assert "machine code of the decoder cannot be kept" not in output
+    if check == SAMPLE:
+        assert "Report: /state/published/upgrade_impact/fleet/" in output
     if "dags list" in check:
         assert "client_telemetry_daily" in output and "broker_upgrade_impact" in output
 
