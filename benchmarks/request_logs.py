@@ -7,8 +7,10 @@ them: connections go on and send the same kinds of requests. Requests that open 
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain, cycle
 from pathlib import Path
 from unittest import mock
@@ -95,6 +97,8 @@ def _write(sample: Path, log: Path, size: int, lines_each: int | None) -> int:
     """Gives the number of lines. `lines_each`: of a connection; None = as the sample has them."""
     lines = _lines(sample)
     again = [line for line in lines if not _OPENING.search(line)]
+    of_host: Counter[bytes] = Counter()
+    numbers: dict[tuple[bytes, int], int] = {}
     began = datetime(2026, 11, 21, 12, tzinfo=UTC)
     written = count = 0
     with log.open("wb") as file:
@@ -104,11 +108,20 @@ def _write(sample: Path, log: Path, size: int, lines_each: int | None) -> int:
             time = began + count * EVERY
             stamp = f"[{time:%Y-%m-%d %H:%M:%S},{time.microsecond // 1000:03d}"
             if lines_each:
-                number = count // lines_each
-                line = _CONNECTION.sub(rb"\g<1>\g<2>%d\g<3>-%d" % (20_000 + number % 40_000, number), line)
+                line = _CONNECTION.sub(partial(_short, lines_each, of_host, numbers), line)
             written += file.write(stamp.encode() + line[24:])
             count += 1
     raise AssertionError("cycle ends for an empty log only")
+
+
+def _short(
+    lines_each: int, of_host: Counter[bytes], numbers: dict[tuple[bytes, int], int], found: re.Match[bytes]
+) -> bytes:
+    """The id of a connection that has `lines_each` lines, from the same host and processor of the broker."""
+    host = found[2] + found[3]
+    number = numbers.setdefault((host, of_host[host] // lines_each), len(numbers))
+    of_host[host] += 1
+    return b"%s%s%d%s-%d" % (found[1], found[2], 20_000 + number % 40_000, found[3], number)
 
 
 def _convert(log: Path, cluster: str, release: str) -> None:

@@ -32,8 +32,8 @@ from client_telemetry.sources.request_log.broker_survey import (
     Survey,
     addresses,
     endpoint_of,
+    id_told_apart,
     survey,
-    with_id_told_apart,
 )
 from client_telemetry.sources.request_log.log_line import LineReader, begins_entry
 from client_telemetry.sources.request_log.request_entry import (
@@ -448,13 +448,14 @@ class _RequestLog:
                 continue
             ends, endpoint = (
                 addresses(entry.connection_id),
-                endpoint_of((log.family, parsed.label), entry),
+                endpoint_of((log.family, parsed.label), entry.connection_id, entry.listener),
             )
             if ends is None or endpoint is None or entry.is_forwarded or endpoint in self._doubled:
                 continue
             if self._endpoints is not None and endpoint not in self._endpoints:
                 continue
-            self._add(with_id_told_apart(entry), parsed.nanos / 1e9, ends.host)
+            told_apart = entry._replace(connection_id=id_told_apart(entry.connection_id, entry))
+            self._add(told_apart, parsed.nanos / 1e9, ends.host)
 
     def add_refused(self, span: _Span, refused: RefusedRequest) -> bool:
         """Whether an earlier request of the same connection identifies the client."""

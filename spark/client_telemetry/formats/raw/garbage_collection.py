@@ -17,4 +17,7 @@ def collector_paused() -> Iterator[None]:
     try:
         yield
     finally:
+        # What was made meanwhile counts as old: the next search for young cycles would scan all of it.
+        gc.freeze()
+        gc.unfreeze()
         gc.enable()

@@ -32,7 +32,7 @@ from client_telemetry.sources.request_log.incarnations import (
     incarnations,
     own_ranges,
 )
-from client_telemetry.sources.request_log.line_scan import SLOW, scan
+from client_telemetry.sources.request_log.line_scan import SLOW, Head, head_of, scan, shapes_of
 from client_telemetry.sources.request_log.log_line import MARK, LineReader, begins_entry
 from client_telemetry.sources.request_log.log_time import NO_TIME
 from client_telemetry.sources.request_log.request_entry import (
@@ -43,7 +43,6 @@ from client_telemetry.sources.request_log.request_entry import (
     PRODUCE,
     BadEntry,
     RequestEntry,
-    head_of,
     parse_entry,
 )
 from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines, UnreadLines, is_of_kafka
@@ -120,19 +119,24 @@ def addresses(connection_id: str) -> Remote | None:
     return Remote("", 0, "", 0) if _MASKED.fullmatch(connection_id) else None
 
 
-def endpoint_of(stream: tuple[str, str], entry: RequestEntry) -> Endpoint | None:
+def endpoint_of(stream: tuple[str, str], connection_id: str, listener: str) -> Endpoint | None:
     """Where a request arrived; None if its connection id is not one."""
-    ends = addresses(entry.connection_id)
-    return None if ends is None else Endpoint(stream, ends.local_host, ends.local_port, entry.listener)
+    ends = addresses(connection_id)
+    return None if ends is None else Endpoint(stream, ends.local_host, ends.local_port, listener)
 
 
-def with_id_told_apart(entry: RequestEntry) -> RequestEntry:
+def is_numbered(connection_id: str) -> bool:
+    """Whether a mask, if there is one, left by which connections differ."""
+    return _NUMBERED.search(connection_id) is not None
+
+
+def id_told_apart(connection_id: str, entry: RequestEntry) -> str:
     """Where a mask left nothing in a connection's id by which connections differ, with what else identifies the client in
     it.
     """
-    if _NUMBERED.search(entry.connection_id):
-        return entry
-    return entry._replace(connection_id=f"{entry.connection_id} {entry.client_id} {entry.principal}")
+    if is_numbered(connection_id):
+        return connection_id
+    return f"{connection_id} {entry.client_id} {entry.principal}"
 
 
 @lru_cache(maxsize=4096)
@@ -466,6 +470,9 @@ class _LogReader:
         place_of = np.full(len(scanned.key), -1)
         place_of[rows] = places
         begins_at = dict(zip(rows[firsts].tolist(), connections.tolist(), strict=True))
+        shapes = shapes_of(
+            block, scanned, [row for row, number in begins_at.items() if number not in self._connections]
+        )
         is_looked_at = is_slow | np.isin(scanned.key, _LOOKED_AT_KEYS)
         is_looked_at[rows[firsts]] = True
         times: list[_Time] = []
@@ -479,7 +486,12 @@ class _LogReader:
                 self._line(log, scanned.line(block, row), row, server, file, times)
                 continue
             if row in begins_at:
-                whose[place] = self._connection(log, begins_at[row], scanned.line(block, row))
+                number = begins_at[row]
+                origin = self._connections.get(number)
+                if origin is None:
+                    shape = shapes.get(row) or shapes_of(block, scanned, [row])[row]
+                    origin = self._connection(log, number, head_of(block, shape))
+                whose[place] = origin
             origin = whose[place]
             if origin is not None and _is_looked_at(key, origin[2]):
                 nanos_of_row = int(nanos[np.searchsorted(rows, row)])
@@ -507,24 +519,17 @@ class _LogReader:
             self._segments[endpoint.stream].add(connection, endpoint.listener, at)
 
     def _connection(
-        self, log: LogFile, number: int, line: bytes
+        self, log: LogFile, number: int, head: Head
     ) -> tuple[str, Endpoint, _EndpointEvidence] | None:
-        """The connection and endpoint behind the compiled reader's number for a connection; `line`: one of its lines.
+        """The connection and endpoint behind the compiled reader's number for a connection; `head`: of one of its lines.
         None if the connection id is not a pair of addresses.
         """
-        origin = self._connections.get(number)
-        if origin is not None:
-            return origin
-        head = head_of(_message(line))
-        if head is None:
-            entry = _parsed(line)
-            head = entry.connection_id, entry.listener, entry.security_protocol
-        endpoint = self._endpoint((log.family, ""), *head)
+        endpoint = self._endpoint((log.family, ""), head.connection_id, head.listener, head.security_protocol)
         if endpoint is None:
             return None
         if len(self._connections) > _CONNECTIONS_IN_MEMORY:
             self._connections.clear()
-        self._connections[number] = (head[0], *endpoint)
+        self._connections[number] = (head.connection_id, *endpoint)
         return self._connections[number]
 
     def _note_entries(

@@ -13,7 +13,7 @@ import base64
 import re
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
 from client_telemetry.knowledge import apis
@@ -49,6 +49,56 @@ _BROKERS_CLIENT_ID = re.compile(
 """Client ids that brokers give themselves (AddPartitionsToTxnManager, TransactionMarkerChannelManager). A replica
 fetcher is recognised by its replica id: an application can be called `broker-1-fetcher-0`, too.
 """
+
+
+class EntryFacts(NamedTuple):
+    """What an entry says of whichever connection it came on. `code`: with which all of it failed; None = some of it did not."""
+
+    group: str | None
+    transactional_id: str | None
+    instance_id: str | None
+    is_of_a_broker: bool
+    topics: tuple[str, ...]
+    code: int | None
+
+    @property
+    def has_ids(self) -> bool:
+        return self[:3] != (None, None, None)
+
+
+class SeenRequest(NamedTuple):
+    """A request of a connection. `received`: when the broker received it (ns). `entry`: what it says; its own connection,
+    correlation id and duration may be those of another request that says the same.
+    """
+
+    connection_id: str
+    correlation_id: int | None
+    received: int
+    entry: RequestEntry
+    facts: EntryFacts
+
+
+def seen(entry: RequestEntry, logged: int) -> SeenRequest:
+    """`logged`: time of its line (ns)."""
+    received = received_nanos(entry, logged)
+    return SeenRequest(entry.connection_id, entry.correlation_id, received, entry, facts_of(entry))
+
+
+def facts_of(entry: RequestEntry) -> EntryFacts:
+    request, response = entry.request, entry.response
+    subscribed = entry.api_key == GET_TELEMETRY_SUBSCRIPTIONS and not response.get("errorCode")
+    return EntryFacts(
+        _id(request.get("groupId")),
+        _id(request.get("transactionalId")),
+        _id(response.get("clientInstanceId")) if subscribed else None,
+        _is_of_a_broker(entry),
+        tuple(topics_of(request)),
+        None if entry.api_key in READ_WHOLE else failure(response),
+    )
+
+
+def _id(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 class _Connection:
@@ -103,19 +153,19 @@ class ConnectionWatch:
         """Time of the next snapshot."""
         return self._next_snapshot or 0
 
-    def add(self, entry: RequestEntry, logged: int, essence: int = 0) -> None:
+    def add(self, seen: SeenRequest, logged: int, essence: int = 0) -> None:
         """Record a request; `logged`: time of its line in nanoseconds. `essence`: of the entry, 0 = none."""
         self.write_snapshots_until(logged)
-        at = received_nanos(entry, logged)
-        connection = self._connections.get(entry.connection_id)
+        connection_id, entry, at = seen.connection_id, seen.entry, seen.received
+        connection = self._connections.get(connection_id)
         if connection is None:
-            ends = addresses(entry.connection_id)
+            ends = addresses(connection_id)
             is_new = entry.api_key in _GREETINGS or logged >= self._all_since
             connection = _Connection(ends.host if ends else "", ends.port if ends else 0, at, is_new)
-            connection.first_number = entry.correlation_id
-            self._connections[entry.connection_id] = connection
+            connection.first_number = seen.correlation_id
+            self._connections[connection_id] = connection
             self.connections += 1
-        error = self._note(connection, entry, at)
+        error = self._note(connection, seen)
         if essence and entry.api_key not in READ_WHOLE:
             self.known[essence] = connection, connection.uses[entry.api_key, entry.api_version], error
             connection.essences.append(essence)
@@ -214,61 +264,65 @@ class ConnectionWatch:
             }
             self._connections[connection_id] = connection
 
-    def _note(self, connection: _Connection, entry: RequestEntry, at: int) -> tuple[int, int, int] | None:
+    def _note(self, connection: _Connection, seen: SeenRequest) -> tuple[int, int, int] | None:
         """The key in `errors` that the request counts as, if nothing of it succeeded."""
-        key, request = entry.api_key, entry.request
+        connection_id, _, at, entry, facts = seen
+        key, version = entry.api_key, entry.api_version
         connection.unsaid = True
-        before = connection.principal, connection.listener, connection.protocol
-        if before != (entry.principal, entry.listener, entry.security_protocol) or (
-            entry.client_id not in (None, connection.client_id)
-        ):
-            self._forget_essences(connection)
-        connection.opened = min(connection.opened, at)
-        connection.last = max(connection.last, at)
-        connection.listener, connection.protocol = entry.listener, entry.security_protocol
-        connection.principal = entry.principal
-        if entry.client_id is not None:
-            connection.client_id = entry.client_id
+        connection.opened, connection.last = min(connection.opened, at), max(connection.last, at)
+        self._identify(connection, entry)
         rejected = False
         if key == API_VERSIONS:
-            rejected = self._greeting(connection, entry, at)
+            rejected = self._greeting(connection, connection_id, entry, at)
         elif entry.software_name is not None:
-            self._register(connection, entry, (entry.software_name, entry.software_version or ""), at)
-        if not connection.between_brokers and _is_of_a_broker(entry):
+            software = entry.software_name, entry.software_version or ""
+            if software != connection.software:
+                self._register(connection, connection_id, software, at)
+        if facts.is_of_a_broker and not connection.between_brokers:
             connection.between_brokers = True
             self.between_brokers += 1
-        connection.groups = _with(connection.groups, request.get("groupId"))
-        connection.transactional_ids = _with(connection.transactional_ids, request.get("transactionalId"))
-        if key == GET_TELEMETRY_SUBSCRIPTIONS and not entry.response.get("errorCode"):
-            connection.instance_ids = _with(connection.instance_ids, entry.response.get("clientInstanceId"))
-        use = connection.uses.get((key, entry.api_version))
+        if facts.has_ids:
+            connection.groups = _with(connection.groups, facts.group)
+            connection.transactional_ids = _with(connection.transactional_ids, facts.transactional_id)
+            connection.instance_ids = _with(connection.instance_ids, facts.instance_id)
+        use = connection.uses.get((key, version))
         if use is None:
-            use = connection.uses[key, entry.api_version] = [0, 0, at, at]
-            for topic in topics_of(request):
+            use = connection.uses[key, version] = [0, 0, at, at]
+            for topic in facts.topics:
                 connection.topics = _with(connection.topics, topic)
         use[rejected] += 1
         use[2], use[3] = min(use[2], at), max(use[3], at)
-        code = None if rejected or key in READ_WHOLE else failure(entry.response)
-        if code is None:
+        if rejected or facts.code is None:
             return None
-        error = key, entry.api_version, code
+        error = key, version, facts.code
         connection.errors[error] = connection.errors.get(error, 0) + 1
         return error
 
+    def _identify(self, connection: _Connection, entry: RequestEntry) -> None:
+        """Who is at the other end, by the latest request; only a login changes it."""
+        before = connection.principal, connection.listener, connection.protocol
+        now = entry.principal, entry.listener, entry.security_protocol
+        if before == now and entry.client_id in (None, connection.client_id):
+            return
+        self._forget_essences(connection)
+        connection.principal, connection.listener, connection.protocol = now
+        if entry.client_id is not None:
+            connection.client_id = entry.client_id
+
     def _register(
-        self, connection: _Connection, entry: RequestEntry, software: tuple[str, str], at: int
+        self, connection: _Connection, connection_id: str, software: tuple[str, str], at: int
     ) -> None:
         """Set the name that the broker has now. An ApiVersions request up to version 2 resets it to `unknown`: the
         previous name is reported first, so that it is kept (sessionize).
         """
         is_reset = software[0] == "unknown" and connection.software[0] not in ("", "unknown")
         if is_reset and not connection.between_brokers:
-            self._write(_event(ConnectionEvent.ACTIVE, at, entry.connection_id, connection))
+            self._write(_event(ConnectionEvent.ACTIVE, at, connection_id, connection))
         if software != connection.software:
             self._forget_essences(connection)
         connection.software = software
 
-    def _greeting(self, connection: _Connection, entry: RequestEntry, at: int) -> bool:
+    def _greeting(self, connection: _Connection, connection_id: str, entry: RequestEntry, at: int) -> bool:
         """ApiVersions registers the name (KIP-511): its own entry still says unknown. Returns True if it was refused
         for its version, which no client goes on to use.
         """
@@ -277,7 +331,7 @@ class ConnectionWatch:
             connection.sent = (sent[0], sent[1] or "")
         error = entry.response.get("errorCode") or 0
         if error == 0:
-            self._register(connection, entry, (sent[0] or "unknown", sent[1] or "unknown"), at)
+            self._register(connection, connection_id, (sent[0] or "unknown", sent[1] or "unknown"), at)
         elif error == _INVALID_REQUEST:
             connection.api_versions_error = error
         return error == UNSUPPORTED_VERSION
@@ -314,8 +368,8 @@ def _is_of_a_broker(entry: RequestEntry) -> bool:
     )
 
 
-def _with(ids: tuple[str, ...], new: object) -> tuple[str, ...]:
-    if isinstance(new, str) and new and new not in ids and len(ids) < _MAX_IDS:
+def _with(ids: tuple[str, ...], new: str | None) -> tuple[str, ...]:
+    if new is not None and new not in ids and len(ids) < _MAX_IDS:
         return (*ids, new)
     return ids
 

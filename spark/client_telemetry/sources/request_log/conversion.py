@@ -18,6 +18,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.formats.raw.quarantine import MAX_EVIDENCE_BYTES
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
@@ -31,15 +33,19 @@ from client_telemetry.sources.request_log.broker_survey import (
     SurveyedBroker,
     SurveyedFile,
     endpoint_of,
+    id_told_apart,
+    is_numbered,
     report_from,
-    with_id_told_apart,
 )
 from client_telemetry.sources.request_log.connection_watch import (
     FORGOTTEN_AFTER_NANOS,
     ConnectionWatch,
+    EntryFacts,
+    SeenRequest,
+    seen,
 )
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
-from client_telemetry.sources.request_log.line_scan import scan, shape_of
+from client_telemetry.sources.request_log.line_scan import Head, Scanned, Shape, head_of, scan, shapes_of
 from client_telemetry.sources.request_log.log_line import MARK, LineReader, begins_entry
 from client_telemetry.sources.request_log.open_incarnation import HOUR_NANOS, OpenIncarnation
 from client_telemetry.sources.request_log.request_entry import (
@@ -48,7 +54,6 @@ from client_telemetry.sources.request_log.request_entry import (
     BadEntry,
     RequestEntry,
     parse_entry,
-    received_nanos,
 )
 from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines
 
@@ -58,6 +63,7 @@ down. A connected client asks for Metadata at least every five minutes (metadata
 """
 
 _ESSENCES_IN_MEMORY = 100_000
+_CONNECTIONS_IN_MEMORY = 100_000
 _SHAPES_IN_MEMORY = 10_000
 
 _NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
@@ -229,12 +235,22 @@ class _Whose:
 
 
 class _Entry(NamedTuple):
-    """What a line says: its entry, time (ns), label, and essence (line_scan.py; 0 = none)."""
+    """What a line says: its request, time (ns), label, and essence (line_scan.py; 0 = none)."""
 
-    entry: RequestEntry
+    seen: SeenRequest
     nanos: int
     label: str
-    essence: int
+    essence: int = 0
+
+
+class _Origin(NamedTuple):
+    """Of a connection: its id, and the broker, which is None for a controller's listener. `is_plain`: whether the broker is known
+    by the id alone; otherwise the lines have to be looked at one by one.
+    """
+
+    connection_id: str
+    broker: "_Broker | None" = None
+    is_plain: bool = False
 
 
 class _Conversion:
@@ -272,7 +288,7 @@ class _Conversion:
             log: by_id[broker_id] for log, broker_id in part.unreadable_of.items() if broker_id in by_id
         }
         self._of_controllers: set[int] = set()
-        self._of_shape: dict[int, RequestEntry] = {}
+        self._of_shape: dict[int, tuple[RequestEntry, EntryFacts]] = {}
         self._of_no_broker: dict[int, DumpWriter] = {}
 
     def run(self) -> Converted:
@@ -309,15 +325,18 @@ class _Conversion:
         cut = CutOff()
         self._reader = LineReader.of_file(log, self._zone, self._survey.year)
         current: _Incarnation | None = None
+        origins: dict[int, _Origin] = {}
         for offset, block in line_blocks(log, cut):
             scanned = scan(block)
+            shapes = shapes_of(block, scanned, self._new_rows(scanned, current))
             rows = zip(
                 scanned.essence.tolist(),
                 self._reader.utc_nanos(scanned.local_ms).tolist(),
                 scanned.total_ns.tolist(),
+                scanned.connection.tolist(),
                 strict=True,
             )
-            for row, (essence, nanos, total) in enumerate(rows):
+            for row, (essence, nanos, total, number) in enumerate(rows):
                 if current is not None and current.since <= nanos < current.due:
                     counted = current.watch.known.get(essence)
                     if counted is not None:
@@ -344,8 +363,24 @@ class _Conversion:
                     converted.entries += 1
                     converted.of_controllers += 1
                     continue
+                taken = None
+                if essence:
+                    shape = shapes.get(row) or shapes_of(block, scanned, [row])[row]
+                    if number not in origins:
+                        if len(origins) == _CONNECTIONS_IN_MEMORY:
+                            origins.clear()
+                        origins[number] = self._origin(log, head_of(block, shape))
+                    origin, known = origins[number], self._of_shape.get(shape[0])
+                    if known is None:
+                        taken = self._first_of_shape(scanned.line(block, row), shape, nanos, essence)
+                    else:
+                        correlation_id = int(block[shape[1][0] : shape[1][1]])
+                        request = SeenRequest(origin.connection_id, correlation_id, nanos - total, *known)
+                        taken = _Entry(request, nanos, "", essence)
+                    if taken is not None and origin.is_plain:
+                        current = self._count(origin.broker, taken, current)
+                        continue
                 line = scanned.line(block, row)
-                taken = self._taken(line, nanos, total, essence) if essence else None
                 current = self._line(log, line, offset + int(scanned.bounds[row]), current, taken)
             converted.lines += len(scanned.key)
             self._report(converted.lines)
@@ -353,23 +388,38 @@ class _Conversion:
             converted.cut.append(cut.reason)
             self._pass_on(log, cut.stored, f"{log.file.name}: {cut.reason}", "the compressed file is cut off")
 
-    def _taken(self, line: bytes, nanos: int, total_ns: int, essence: int) -> "_Entry | None":
-        """Of a line that the compiled reader took: only the first one of its shape is parsed. None if that fails."""
-        shape = shape_of(line)
-        known = self._of_shape.get(shape.hash)
+    def _new_rows(self, scanned: Scanned, current: "_Incarnation | None") -> list[int]:
+        """The first row of each essence that was not seen before."""
+        known = current.watch.known if current is not None else {}
+        essences, rows = np.unique(scanned.essence, return_index=True)
+        return [
+            row
+            for essence, row in zip(essences.tolist(), rows.tolist(), strict=True)
+            if essence and essence not in known and essence not in self._of_controllers
+        ]
+
+    def _origin(self, log: LogFile, head: Head) -> _Origin:
+        """Where a connection is from. Not plain: its id is no pair of addresses, masked, or of two brokers."""
+        if not is_numbered(head.connection_id):
+            return _Origin(head.connection_id)
+        endpoint = endpoint_of((log.family, ""), head.connection_id, head.listener)
+        if endpoint is None or endpoint in self._survey.doubled or endpoint not in self._at:
+            return _Origin(head.connection_id)
+        return _Origin(head.connection_id, self._at[endpoint], is_plain=True)
+
+    def _first_of_shape(self, line: bytes, shape: Shape, nanos: int, essence: int) -> "_Entry | None":
+        """Of a line that the compiled reader took; later ones of its shape are not parsed. None if it cannot be parsed."""
         try:
-            if known is None:
-                known = parse_entry(line[line.index(MARK) :].decode("utf-8", "replace"))
-                if len(self._of_shape) == _SHAPES_IN_MEMORY:
-                    self._of_shape.clear()
-                if known.api_key != PUSH_TELEMETRY:
-                    self._of_shape[shape.hash] = known if known.api_key in READ_WHOLE else known.shortened()
-            entry = known.of_connection(
-                shape.connection_id.decode("utf-8", "replace"), int(shape.correlation_id), total_ns / 1e6
-            )
+            entry = parse_entry(line[line.index(MARK) :].decode("utf-8", "replace"))
         except ValueError:
             return None
-        return _Entry(entry, nanos, "", essence)
+        request = seen(entry, nanos)
+        if entry.api_key != PUSH_TELEMETRY and not entry.is_forwarded:
+            if len(self._of_shape) == _SHAPES_IN_MEMORY:
+                self._of_shape.clear()
+            kept = entry if entry.api_key in READ_WHOLE else entry.shortened()
+            self._of_shape[shape[0]] = kept, request.facts
+        return _Entry(request, nanos, "", essence)
 
     def _line(
         self,
@@ -391,11 +441,12 @@ class _Conversion:
                 nanos = parsed.nanos
                 if nanos is None:
                     raise BadEntry(parsed.problem or "no time that can be read")
-                taken = _Entry(parse_entry(parsed.message), nanos, parsed.label, 0)
+                taken = _Entry(seen(parse_entry(parsed.message), nanos), nanos, parsed.label)
             nanos = taken.nanos
-            endpoint = endpoint_of((log.family, taken.label), taken.entry)
+            connection_id, entry = taken.seen.connection_id, taken.seen.entry
+            endpoint = endpoint_of((log.family, taken.label), connection_id, entry.listener)
             if endpoint is None:
-                raise BadEntry(f"not an id of a connection: {taken.entry.connection_id[:80]!r}")
+                raise BadEntry(f"not an id of a connection: {connection_id[:80]!r}")
             if endpoint in self._survey.doubled:
                 converted.other_lines += 1
                 return current
@@ -407,15 +458,17 @@ class _Conversion:
             if incarnation is not None:
                 incarnation.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", nanos)
             return current
-        return self._count(broker, taken, current)
+        told_apart = taken.seen._replace(connection_id=id_told_apart(connection_id, entry))
+        return self._count(broker, taken._replace(seen=told_apart), current)
 
     def _count(
         self, broker: "_Broker | None", taken: "_Entry", current: "_Incarnation | None"
     ) -> "_Incarnation | None":
         """`broker`: None for an entry of a controller's listener."""
         self.done.entries += 1
-        entry = taken.entry
-        if entry.is_forwarded:  # a controller's entry for what a broker passed on: its client is the broker
+        if (
+            taken.seen.entry.is_forwarded
+        ):  # a controller's entry for what a broker passed on: its client is the broker
             self.done.forwarded += 1
             return current
         if broker is None:
@@ -423,7 +476,7 @@ class _Conversion:
             if taken.essence and len(self._of_controllers) < _ESSENCES_IN_MEMORY:
                 self._of_controllers.add(taken.essence)
             return current
-        return broker.add(with_id_told_apart(entry), taken.nanos, taken.essence)
+        return broker.add(taken)
 
     def _server_events(self, broker: SurveyedBroker) -> Iterator[ServerEvent]:
         """Refusals and failed logins of a broker in order of time, each once: the console repeats the lines of the
@@ -532,16 +585,18 @@ class _Broker:
         self._server_events = server_events
         self._next = next(server_events, None)
 
-    def add(self, entry: RequestEntry, logged: int, essence: int) -> "_Incarnation":
+    def add(self, taken: _Entry) -> "_Incarnation":
         """Returns the incarnation that the entry belongs to."""
-        self.take_until(logged)
-        incarnation = self._incarnation_at(logged)
-        incarnation.add(entry, logged, essence)
+        self.take_until(taken.nanos)
+        incarnation = self._incarnation_at(taken.nanos)
+        incarnation.add(taken)
         # From that time on something has to be done before an entry is counted.
-        due = [incarnation.watch.due, *self._since[self.incarnations.index(incarnation) + 1 :][:1]]
+        due = incarnation.watch.due
+        if len(self.incarnations) > 1:
+            due = min((due, *self._since[self.incarnations.index(incarnation) + 1 :][:1]))
         if self._next is not None:
-            due.append(self._next.nanos + 1)
-        incarnation.due = min(due)
+            due = min(due, self._next.nanos + 1)
+        incarnation.due = due
         return incarnation
 
     def take_until(self, nanos: int | None) -> None:
@@ -648,11 +703,13 @@ class _Incarnation:
             self._failed_logins[event.nanos // HOUR_NANOS * HOUR_NANOS] += 1
             self.watch.fail_login(event, listeners)
 
-    def add(self, entry: RequestEntry, logged: int, essence: int) -> None:
+    def add(self, taken: _Entry) -> None:
+        logged = taken.nanos
         self._watched(logged)
-        self.watch.add(entry, logged, essence)
+        self.watch.add(taken.seen, logged, taken.essence)
+        entry = taken.seen.entry
         if entry.api_key == PUSH_TELEMETRY and entry.request:
-            self._dump.append_push(_push(entry, logged, self.watch))
+            self._dump.append_push(_push(taken.seen, self.watch))
             self._done.pushes += 1
 
     def add_unreadable(self, line: bytes, where: str, logged: int | None) -> None:
@@ -709,14 +766,15 @@ class _Incarnation:
         )
 
 
-def _push(entry: RequestEntry, logged: int, watch: ConnectionWatch) -> ClientPush:
+def _push(seen: SeenRequest, watch: ConnectionWatch) -> ClientPush:
     """The push of a PushTelemetry entry (KIP-714): its payload is base64, still compressed, and the entry has the
     broker's answer.
     """
+    entry = seen.entry
     request = entry.request
     push = ClientPush(
-        received_at_nanos=received_nanos(entry, logged),
-        client=watch.client(entry.connection_id),
+        received_at_nanos=seen.received,
+        client=watch.client(seen.connection_id),
         client_instance_id=_bytes(request.get("clientInstanceId"), urlsafe=True),
         terminating=bool(request.get("terminating")),
         content_type="OTLP",

@@ -247,11 +247,12 @@ def _behind_value(at, words, with_bodies, with_names, with_errors, value):  # no
 
 @njit
 def json_entry(at, words, with_bodies, with_names, seed):  # noqa: C901
-    """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which the
-    correlation id and the connection id begin and end; `at`: behind `"requestApiKey":`.
+    """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which correlation
+    id, connection id, listener and security protocol begin and end; `at`: behind `"requestApiKey":`.
     """
     nothing = np.int64(0)
-    slow = np.uint64(0), np.uint64(0), nothing, nothing, np.uint64(0), (nothing, nothing, nothing, nothing)
+    nowhere = nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing
+    slow = np.uint64(0), np.uint64(0), nothing, nothing, np.uint64(0), nowhere
     first = at
     key, at = small_number(at)
     _, at = small_number(behind_word(at, words, _VERSION))
@@ -310,12 +311,13 @@ def json_entry(at, words, with_bodies, with_names, seed):  # noqa: C901
         if at == 0:
             return slow
         first = behind_word(at, words, _PROTOCOL)
-    at = _behind_string(first, True)
-    at = _behind_string(behind_word(at, words, _PRINCIPAL), True)
+    behind_protocol = _behind_string(first, True)
+    at = _behind_string(behind_word(behind_protocol, words, _PRINCIPAL), True)
     listener = behind_word(at, words, _LISTENER)
     at = _behind_string(listener, False)
     if at == 0:
         return slow
+    behind_listener = at
     connection = hashed(listener, at, connection)
     at = behind_word(at, words, _SOFTWARE)
     if at == 0 or byte_at(at) != 123:
@@ -328,5 +330,5 @@ def json_entry(at, words, with_bodies, with_names, seed):  # noqa: C901
         at = _behind_number(behind_word(at, words, _MEMORY))
     if at == 0 or byte_at(at) != 125:
         return slow
-    ids = number, behind_number, peer, behind_peer
+    ids = number, behind_number, peer, behind_peer, listener, behind_listener - 1, first, behind_protocol - 1
     return value if value else np.uint64(1), connection, total, key, shape, ids

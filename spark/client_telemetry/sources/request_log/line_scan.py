@@ -9,6 +9,7 @@ entries that are not exactly as Kafka writes them, are for the slow path.
 """
 
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ SLOW = 0
 """In `essence`: the line has to be read by itself."""
 
 _SHORTEST = 60
+_PLACES = 8
+"""Begin and end of what Head has."""
 _SEED = np.uint64(int.from_bytes(os.urandom(8), "little"))
 """Without it a client could choose a client id whose requests are taken for those of another one."""
 
@@ -39,7 +42,6 @@ _TABLES = (
     text_scan.API_NAMES.address,
     text_scan.API_KEYS.ctypes.data,
 )
-_ENDING = b"\n" + bytes(PADDING)
 
 
 class Scanned(NamedTuple):
@@ -60,21 +62,37 @@ class Scanned(NamedTuple):
         return bytes(lines[self.bounds[row] : self.bounds[row + 1]]).rstrip(b"\r\n")
 
 
-class Shape(NamedTuple):
-    """`hash`: equal for lines that tell the same but for their connection, correlation id and times; both ids."""
+class Head(NamedTuple):
+    """What a line says of its connection, apart from its shape."""
 
-    hash: int
-    correlation_id: bytes
-    connection_id: bytes
+    correlation_id: int
+    connection_id: str
+    listener: str
+    security_protocol: str
 
 
-def shape_of(line: bytes) -> Shape:
-    """Of a line that `scan` took, without its end."""
-    padded = line + _ENDING
-    value, number, behind_number, peer, behind_peer = _shape_of(
-        np.frombuffer(padded, np.uint8).ctypes.data, _SEED, *_TABLES
+Shape = tuple[int, list[int]]
+"""A hash that is equal for lines that tell the same but for their connection, correlation id and times; and where these stand."""
+
+
+def shapes_of(lines: bytearray, scanned: Scanned, rows: Sequence[int]) -> dict[int, Shape]:
+    """By row, of rows with an essence; `lines`: those that were scanned."""
+    values = np.zeros(len(rows), np.uint64)
+    places = np.zeros((len(rows), _PLACES), np.int64)
+    begins = scanned.bounds[np.array(rows, np.int64)]
+    octets = np.frombuffer(lines, np.uint8)
+    _shapes(octets.ctypes.data, _SEED, begins, values, places, *_TABLES)
+    del octets  # the lines grow again
+    return dict(zip(rows, zip(values.tolist(), places.tolist(), strict=True), strict=True))
+
+
+def head_of(lines: bytearray, shape: Shape) -> Head:
+    """`shape`: of one of the lines."""
+    number, connection_id, listener, protocol = (
+        lines[begin:end] for begin, end in zip(shape[1][::2], shape[1][1::2], strict=True)
     )
-    return Shape(value, line[number:behind_number], line[peer:behind_peer])
+    texts = (text.decode("utf-8", "replace") for text in (connection_id, listener, protocol))
+    return Head(int(number), *texts)
 
 
 def scan(lines: bytearray, with_bodies: bool = True) -> Scanned:
@@ -146,15 +164,19 @@ def _scan(
         local_ms[row], total_ns[row], key[row] = millis, total, api
 
 
-@compiled("Tuple((uint64, int64, int64, int64, int64))(int64, uint64, int64, int64, int64, int64, int64)")
-def _shape_of(line, seed, begins, json_words, text_words, api_names, api_keys):
-    at = line + 26
-    while byte_at(at) != 32:
-        at += 1
-    behind = behind_word(at + 1, begins, _IN_JSON)
-    if behind:
-        _, _, _, _, shape, ids = json_entry(behind, json_words, True, True, seed)
-    else:
-        behind = behind_word(at + 1, begins, _IN_TEXT)
-        _, _, _, _, shape, ids = text_entry(behind, text_words, api_names, api_keys, True, True, seed)
-    return shape, ids[0] - line, ids[1] - line, ids[2] - line, ids[3] - line
+@compiled("void(int64, uint64, int64[::1], uint64[::1], int64[:, ::1], int64, int64, int64, int64, int64)")
+def _shapes(start, seed, begins, values, places, tables, json_words, text_words, api_names, api_keys):
+    for row in range(len(begins)):
+        line = start + begins[row]
+        at = line + 26
+        while byte_at(at) != 32:
+            at += 1
+        behind = behind_word(at + 1, tables, _IN_JSON)
+        if behind:
+            _, _, _, _, shape, ids = json_entry(behind, json_words, True, True, seed)
+        else:
+            behind = behind_word(at + 1, tables, _IN_TEXT)
+            _, _, _, _, shape, ids = text_entry(behind, text_words, api_names, api_keys, True, True, seed)
+        values[row] = shape
+        for place in range(_PLACES):
+            places[row, place] = ids[place] - start

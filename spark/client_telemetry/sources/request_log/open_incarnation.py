@@ -4,12 +4,12 @@ A log says nothing of a restart on the same release, so later lines are of the s
 answers changed: what comes of a log must not depend on how often somebody converted it. It lies beside the dump.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import orjson
 import zstandard
 
 from client_telemetry.formats.raw.writer import Continued
@@ -155,7 +155,7 @@ class OpenIncarnation:
 def read_open_incarnations(root: DumpRoot) -> list[OpenIncarnation]:
     """The open incarnations in the dump below `root`."""
     data = root.read(_FILE)
-    return [OpenIncarnation(**fields) for fields in json.loads(zstandard.decompress(data))] if data else []
+    return [OpenIncarnation(**fields) for fields in orjson.loads(zstandard.decompress(data))] if data else []
 
 
 def write_open_incarnations(
@@ -163,5 +163,6 @@ def write_open_incarnations(
 ) -> None:
     """The current ones, and earlier ones of brokers that have none now."""
     incarnations = {incarnation.broker_id: incarnation for incarnation in [*before, *now]}
-    text = json.dumps([vars(incarnation) for _, incarnation in sorted(incarnations.items())])
-    (folder / _FILE).write_bytes(zstandard.compress(text.encode()))
+    fields = [vars(incarnation) for _, incarnation in sorted(incarnations.items())]
+    # NamedTuples as lists.
+    (folder / _FILE).write_bytes(zstandard.compress(orjson.dumps(fields, default=list)))

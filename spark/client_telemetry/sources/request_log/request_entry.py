@@ -69,12 +69,6 @@ class RequestEntry(NamedTuple):
         code = failure(self.response)
         return self._replace(request=kept, response={} if code is None else {"errorCode": code})
 
-    def of_connection(self, connection_id: str, correlation_id: int, total_ms: float) -> "RequestEntry":
-        """The same request, of another connection."""
-        # Less than half of the time that _replace takes.
-        fields = (*self[:3], connection_id, *self[4:9], total_ms, *self[10:13], correlation_id, False)
-        return tuple.__new__(RequestEntry, fields)
-
 
 def parse_entry(message: str) -> RequestEntry:
     """`message`: from "Completed request:" or "Handling request:" to the end of the line. Raises BadEntry."""
@@ -107,29 +101,6 @@ def received_nanos(entry: RequestEntry, logged_nanos: int) -> int:
 _DECODER = json.JSONDecoder()
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """What Kafka accepts as a name (org.apache.kafka.common.internals.Topic)."""
-
-
-# As RequestConvertToJson writes it, in all releases since 2.8. Quotes inside a JSON string are escaped, so no client
-# can imitate the key after it.
-_TAIL = re.compile(
-    rb',"connection":"([^"\\]+)","totalTimeMs":[^"]+(?:"\w+Ms":[^"]+)+"securityProtocol":"([A-Z_]*)",'
-    rb'"principal":"(?:[^"\\]|\\.)*","listener":"([^"\\]*)"'
-)
-
-
-def head_of(message: bytes) -> tuple[str, str, str] | None:
-    """Connection, listener and security protocol of an entry that the compiled reader accepted, without parsing it;
-    None if its end is not as expected. `message`: as for `parse_entry`.
-    """
-    if message.startswith(b"{", len("Completed request:")):
-        tail = _TAIL.match(message, max(message.rfind(b',"connection":"'), 0))
-        return (_decoded(tail[1]), _decoded(tail[3]), _decoded(tail[2])) if tail else None
-    end = _END_OF_TEXT.match(_decoded(message[message.rfind(_CONNECTION.encode()) :]))
-    return (end["connection"], end["listener"], end["protocol"]) if end else None
-
-
-def _decoded(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
 
 
 _TEXTS: dict[int, tuple[str, ...]] = {

@@ -213,11 +213,12 @@ def _behind_response(at, words):
 
 @njit
 def text_entry(at, words, names, keys, with_bodies, with_names, seed):  # noqa: C901
-    """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which the
-    correlation id and the connection id begin and end; `at`: behind `(apiKey=`.
+    """(essence, connection, total_ns, key) as Scanned has them, shape (`with_names`), and the addresses at which correlation
+    id, connection id, listener and security protocol begin and end; `at`: behind `(apiKey=`.
     """
     nothing = np.int64(0)
-    slow = np.uint64(0), np.uint64(0), nothing, nothing, np.uint64(0), (nothing, nothing, nothing, nothing)
+    nowhere = nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing
+    slow = np.uint64(0), np.uint64(0), nothing, nothing, np.uint64(0), nowhere
     first = at
     key, at = _api(at, names, keys)
     _, at = small_number(behind_word(at, words, _VERSION))
@@ -285,6 +286,7 @@ def text_entry(at, words, names, keys, with_bodies, with_names, seed):  # noqa: 
     at = first
     while byte_at(at) != 44 and byte_at(at) != 10:
         at += 1
+    behind_protocol = at
     at = behind_word(at, words, _PRINCIPAL)
     if at == 0:
         return slow
@@ -309,6 +311,7 @@ def text_entry(at, words, names, keys, with_bodies, with_names, seed):  # noqa: 
     if at == listener or (byte_at(at) < 32 and byte_at(at) != 10):
         return slow
     connection = hashed(listener, at, connection)
+    behind_listener = at
     behind = behind_word(at, words, _NAME)
     if behind:
         at = behind
@@ -322,5 +325,5 @@ def text_entry(at, words, names, keys, with_bodies, with_names, seed):  # noqa: 
         if byte_at(at) != 41:
             return slow
     value, shape = mixed(hashed(first, at, value), connection), hashed(first, at, shape)
-    ids = number, behind_number, peer, behind_peer
+    ids = number, behind_number, peer, behind_peer, listener, behind_listener, first, behind_protocol
     return value if value else np.uint64(1), connection, total, key, shape, ids

@@ -4,8 +4,8 @@ from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log.broker_survey import (
     TwoClusters,
     addresses,
+    id_told_apart,
     survey,
-    with_id_told_apart,
 )
 from client_telemetry.sources.request_log.request_entry import parse_entry
 
@@ -66,9 +66,8 @@ def test_what_is_no_connection(connection_id):
 
 def _told_apart(connection: str, client_id: str) -> str:
     line = json_line(0, FETCH, connection=connection, client_id=client_id).decode()
-    return with_id_told_apart(
-        parse_entry(line[line.index("Completed request:") : line.rindex("}") + 1])
-    ).connection_id
+    entry = parse_entry(line[line.index("Completed request:") : line.rindex("}") + 1])
+    return id_told_apart(connection, entry)
 
 
 def test_masked_connections_differ_by_number_or_else_by_client():

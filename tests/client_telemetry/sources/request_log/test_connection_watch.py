@@ -2,7 +2,7 @@ import orjson
 import pytest
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.knowledge.logins import THREE_ROUNDS
-from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
+from client_telemetry.sources.request_log.connection_watch import ConnectionWatch, seen
 from client_telemetry.sources.request_log.log_line import LineReader
 from client_telemetry.sources.request_log.request_entry import parse_entry
 
@@ -19,7 +19,7 @@ def _watch(*lines: bytes) -> list[ConnectionEvent]:
     reader = LineReader()
     for line in lines:
         read = reader.read(line)
-        watch.add(parse_entry(read.message), read.nanos)
+        watch.add(seen(parse_entry(read.message), read.nanos), read.nanos)
     watch.end()
     return events
 
@@ -100,7 +100,7 @@ def test_a_connection_of_a_sasl_listener_need_not_begin_with_api_versions():
     assert KINDS[event.kind] == "active", "it can have been there before the log"
     events: list[ConnectionEvent] = []
     watch, read = ConnectionWatch(events.append, 0), LineReader().read(line)
-    watch.add(parse_entry(read.message), read.nanos)
+    watch.add(seen(parse_entry(read.message), read.nanos), read.nanos)
     watch.end()
     assert [KINDS[each.kind] for each in events] == ["opened", "active"]
     assert events[-1].client.client_software_name == "kgo"
@@ -208,11 +208,11 @@ def test_answers_with_errors_only_are_counted_by_code():
 def test_errors_are_known_after_the_log_was_interrupted():
     watch = ConnectionWatch(lambda event: None, 2**63)
     read = LineReader().read(json_line(11, PRODUCE, {}, {"errorCode": 29}))
-    watch.add(parse_entry(read.message), read.nanos)
+    watch.add(seen(parse_entry(read.message), read.nanos), read.nanos)
     watch.end()
     events: list[ConnectionEvent] = []
     later = ConnectionWatch(events.append, 2**63)
     later.resume(orjson.loads(orjson.dumps(watch.state())))
-    later.add(parse_entry(read.message), read.nanos + 10**9)
+    later.add(seen(parse_entry(read.message), read.nanos + 10**9), read.nanos + 10**9)
     later.end()
     assert [(e.error_code, e.requests) for e in events[-1].api_errors] == [(29, 2)]

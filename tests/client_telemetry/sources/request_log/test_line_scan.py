@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import zstandard
 from client_telemetry.sources.request_log.answers import answer
-from client_telemetry.sources.request_log.line_scan import SLOW, scan
+from client_telemetry.sources.request_log.line_scan import SLOW, head_of, scan, shapes_of
 from client_telemetry.sources.request_log.log_line import MARK, LineReader
 from client_telemetry.sources.request_log.request_entry import parse_entry, received_nanos
 
 from ..conftest import FETCH, METADATA, PRODUCE, json_line
 
+SAMPLE = Path(__file__).parents[4] / "include/sample/request_logs"
 ROLL = Path(__file__).parents[3] / "data/roll"
 
 
@@ -143,3 +144,22 @@ def test_times_in_a_zone_with_summer_time():
         local = int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
         line = f"[{text},000] DEBUG Completed request:x".encode()
         assert reader.utc_nanos(np.array([local]))[0] == reader.read(line).nanos
+
+
+@pytest.mark.parametrize("log", ["kafka-2.4.1-text", "kafka-2.7.2-text", "kafka-4.0.1-json"])
+def test_what_a_line_says_of_its_connection_is_what_the_parser_reads(log):
+    """Of real logs in both formats; a shape stands for one entry only, whatever the connection."""
+    stored = (SAMPLE / f"{log}.request.log.zst").read_bytes()
+    text = zstandard.ZstdDecompressor(max_window_size=2**31).decompressobj().decompress(stored)
+    read = bytearray(b"".join(text.splitlines(keepends=True)[:3000]))
+    scanned = scan(read)
+    shapes = shapes_of(read, scanned, np.flatnonzero(scanned.essence != SLOW).tolist())
+    entries: dict[int, tuple] = {}
+    for row, shape in shapes.items():
+        line = scanned.line(read, row)
+        entry = parse_entry(line[line.index(MARK) :].decode())
+        said = entry.correlation_id, entry.connection_id, entry.listener, entry.security_protocol
+        assert head_of(read, shape) == said
+        who = entry.api_key, entry.api_version, entry.client_id, entry.listener, entry.principal
+        assert entries.setdefault(shape[0], who) == who
+    assert len(shapes) > 900 and len(entries) < len(shapes) / 2

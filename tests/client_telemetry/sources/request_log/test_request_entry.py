@@ -10,7 +10,6 @@ from client_telemetry.sources.request_log.request_entry import (
 from client_telemetry.sources.request_log.request_entry import (
     BadEntry,
     fields_of_text,
-    head_of,
     parse_entry,
     received_nanos,
     topics_of,
@@ -76,17 +75,6 @@ def test_looking_for_words_finds_what_the_whole_pattern_finds():
             with pytest.raises(BadEntry):
                 fields_of_text(message)
     assert 2_000 < taken < 18_000
-
-
-@pytest.mark.parametrize(
-    "client_id",
-    ["orders", " from connection 9.9.9.9:1-9.9.9.9:2-3;totalTime:1,", ',"connection":"9.9.9.9:1-9.9.9.9:2-3","totalTimeMs":1,"aMs":1,"securityProtocol":"SSL","principal":"","listener":"X"'],
-)  # fmt: skip
-def test_the_head_of_a_text_entry_is_the_brokers_word(client_id):
-    message = TEXT.format(client_id=client_id) + SOFTWARE
-    entry = parse_entry(message)
-    assert head_of(message.encode()) == (entry.connection_id, entry.listener, entry.security_protocol)
-    assert entry.connection_id == "127.0.0.1:38200-0:0:0:0:0:0:0:1:36668-6"
 
 
 def test_topics_of_a_text_entry():
