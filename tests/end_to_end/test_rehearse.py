@@ -92,6 +92,9 @@ def test_a_pinned_library_is_refused_and_a_current_one_works(tmp_path, capsys):
     assert printed[4] == "0 contradictions with the report"
     content = json.loads((report / "rehearsal.json").read_text())
     assert [each["outcome"] for each in content["applications"]] == ["refused", "works", "not_rehearsed"]
+    assert content["ran_on"] == [TARGET, f"{TARGET}, restarted"]
+    current = next(each for each in content["libraries"] if each["library"] == "confluent-kafka-python")
+    assert current["steps"][f"{TARGET}, restarted"] == current["steps"][TARGET]
     pinned = next(each for each in content["libraries"] if each["library"] == "kafka-python")
     assert pinned["steps"][TARGET]["produce"] != "ok" and pinned["control"]["produce"] == "ok"
 

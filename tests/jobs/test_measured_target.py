@@ -46,7 +46,7 @@ def test_a_report_is_published_where_its_target_was_never_seen(day, capsys):
     assert report["known_by"] == ["rule", "measured_target"]
     another_process()
     (file,) = (day.folder / "published").rglob("q/report.json")
-    assert "<small>observed · rule, measured target" in file.with_name("index.html").read_text()
+    assert "rule, measured target; observed" in file.with_name("index.html").read_text()
     assert gate.main([str(file)]) == 3
     assert APACHE in capsys.readouterr().out
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from client_telemetry import knowledge
 from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
-from client_telemetry.knowledge import DamagedKnowledge, age, releases
+from client_telemetry.knowledge import DamagedKnowledge, age, releases, target_profiles
 from client_telemetry.knowledge.package import Package, UnusablePackage
 from client_telemetry.knowledge_package import (
     differences,
@@ -60,6 +60,9 @@ def show(arguments: Sequence[str]) -> int:
     print("Libraries, newest version known:")
     for name, version in sorted(_newest_libraries(knowledge.texts()).items()):
         print(f"  {name} {version}")
+    print("Profiles of brokers, which can be named where a release can (docs/probe.md):")
+    for profile in target_profiles.known():
+        print(f"  {profile.name}: {profile.product if profile.version else 'nothing is known'}")
     print(
         f"Kept at: {place or 'nowhere (pip install client-telemetry[knowledge])'}{'' if place and place.exists() else ' (nothing there)'}"
     )

@@ -12,6 +12,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from client_telemetry.compatibility import client_list
@@ -19,12 +20,12 @@ from client_telemetry.compatibility.client_list import BadRow, UnreadableList
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.own_knowledge import use_folder
-from client_telemetry.compatibility.target_argument import named
+from client_telemetry.compatibility.target_argument import named, without_knowledge
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
 from client_telemetry.formats.target_file import UnusableTarget
-from client_telemetry.knowledge import DamagedKnowledge, features, releases
+from client_telemetry.knowledge import DamagedKnowledge, features, measured_targets, releases
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
@@ -40,14 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         dest="source",
         required=True,
         metavar="V",
-        help="exact release that the brokers run, or a file of `client-telemetry probe`",
+        help="exact release that the brokers run, a file of `client-telemetry probe`, or a profile",
     )
     parser.add_argument(
         "--to",
         dest="target",
         required=True,
         metavar="V",
-        help="exact release to upgrade to, or a file of `client-telemetry probe`",
+        help="exact release to upgrade to, a file of `client-telemetry probe`, or a profile",
     )
     parser.add_argument("--input", required=True, type=Path, metavar="FILE", help="clients, .csv or .json")
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="verdicts, .csv or .json")
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--vendor",
         default=APACHE_KAFKA,
         choices=VENDORS,
-        help="vendor of the target's build; default: %(default)s",
+        help="vendor of the target's build, where the target is a release; default: %(default)s",
     )
     parser.add_argument(
         "--knowledge",
@@ -95,6 +96,8 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
         return 2
     for sentence in added:
         print(sentence, file=sys.stderr)
+    way = releases.not_one_rolling_upgrade(source, target)
+    not_known = "" if measured_targets.is_measured(target) else without_knowledge(args.vendor)
     rows, verdicts, owners, bad = [], [], [], 0
     for entry in progress.counted("judging clients", entries):
         if isinstance(entry, BadRow):
@@ -102,6 +105,8 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
             bad += 1
             continue
         verdict = judge(entry.evidence, source, target, features=levels, vendor=args.vendor)
+        if not_known and verdict.verdict != Verdict.BREAKS:
+            verdict = replace(verdict, condition="; ".join(filter(None, (verdict.condition, not_known))))
         verdicts.append(verdict)
         owners.append(entry.owner)
         rows.append(client_list.verdict_row(entry.client, verdict))
@@ -113,8 +118,7 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
         print(f"{program}: {args.output}: {error.strerror}", file=sys.stderr)
         return 2
     # The verdicts may go to standard output.
-    way = releases.not_one_rolling_upgrade(source, target)
-    print(_counts(verdicts), *([way] if way else []), sep="\n", file=sys.stderr)
+    print(_counts(verdicts), *filter(None, (way, not_known)), sep="\n", file=sys.stderr)
     if bad:
         return 1
     if args.fail_on is None:

@@ -14,6 +14,14 @@ LARGEST_FILE: Final = 16 * 1024 * 1024
 """Bytes."""
 
 
+NONCE_TWICE: Final = "sent twice"
+NONCE_FOREIGN: Final = "foreign"
+"""Keys of `scram_nonce`: how the nonce that ends a login is wrong."""
+ACCEPTED: Final = "accepted"
+REFUSED: Final = "refused"
+"""Its values."""
+
+
 class UnusableTarget(ValueError):
     """Not a file of a measured target; the message says why."""
 

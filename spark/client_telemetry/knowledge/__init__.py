@@ -118,6 +118,10 @@ class MeasuredTarget(NamedTuple):
     """Feature -> lowest and highest supported level, finalized level."""
     not_asked: tuple[int, ...]
     """Keys of APIs of which `served` has versions that were only seen advertised."""
+    scram_nonce: Mapping[str, str]
+    """Kind of wrong nonce -> `accepted` or `refused` at a login with SCRAM; only what was measured (probe/scram_nonce.py)."""
+    product: str
+    """What was measured, in words, with its version; empty: brokers of whoever asks."""
     text: str
     """The file's text, which tables keep of each question: whoever publishes its report need not see the file."""
 
@@ -128,8 +132,11 @@ class MeasuredTarget(NamedTuple):
             if self.answers_like
             else ""
         )
+        brokers = (
+            f"is the profile of {self.product}" if self.product else f"are the brokers at {self.bootstrap}"
+        )
         return (
-            f"{self.name} are the brokers at {self.bootstrap}{like}, as measured at {self.measured_at}: moving to them is no "
+            f"{self.name} {brokers}{like}, as measured at {self.measured_at}: moving to them is no "
             f"rolling upgrade. {ONLY_MEASURED[0].upper()}{ONLY_MEASURED[1:]}."
         )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
 
+from client_telemetry.formats.target_file import NONCE_FOREIGN, NONCE_TWICE, REFUSED
 from client_telemetry.knowledge import (
     DamagedKnowledge,
     apis,
@@ -56,6 +57,16 @@ NEWEST = client_versions.parse("9999")
 """In version_to: an issue that no version has fixed."""
 
 
+_NONCES = {
+    "librdkafka_scram_nonce": NONCE_TWICE,
+    "unknown_library_scram_nonce_twice": NONCE_TWICE,
+    "franz_go_scram_nonce": NONCE_FOREIGN,
+    "brod_scram_nonce": NONCE_FOREIGN,
+    "unknown_library_scram_nonce": NONCE_FOREIGN,
+}
+"""Issue -> the wrong nonce that its libraries send: what a measured target does with it was tried."""
+
+
 @dataclass(frozen=True)
 class KnownIssue:
     rule_id: str
@@ -100,7 +111,11 @@ class KnownIssue:
     def is_in(self, release: str) -> bool:
         """Whether brokers of a release have it, or those of a measured target may."""
         target = measured_target(release)
-        return release in self.brokers if target is None else not self.brokers.isdisjoint(target.answers_like)
+        if target is None:
+            return release in self.brokers
+        if (login := target.scram_nonce.get(_NONCES.get(self.rule_id, ""))) is not None:
+            return login == REFUSED
+        return not self.brokers.isdisjoint(target.answers_like)
 
     @property
     def is_about_connecting(self) -> bool:

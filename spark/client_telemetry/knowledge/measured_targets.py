@@ -100,6 +100,8 @@ def _target(content: Mapping[str, Any]) -> MeasuredTarget:
         tuple(content["mechanisms"]),
         {name: _levels(levels) for name, levels in content["features"].items()},
         tuple(not_asked),
+        {str(kind): str(outcome) for kind, outcome in content.get("scram_nonce", {}).items()},
+        str(content.get("product", "")),
         target_file.text({key: value for key, value in content.items() if key != "sha256"}),
     )
 

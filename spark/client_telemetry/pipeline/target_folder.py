@@ -8,7 +8,7 @@ from pyarrow import fs
 from client_telemetry.compatibility import target_argument
 from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.formats.target_file import LARGEST_FILE, UnusableTarget
-from client_telemetry.knowledge import measured_targets
+from client_telemetry.knowledge import measured_targets, target_profiles
 from client_telemetry.pipeline.stage import absolute_url
 
 _ENDING: Final = ".json"
@@ -24,7 +24,7 @@ def named(text: str, folder: str | None) -> str:
             target = measured_targets.of_text(_text(folder, text), f"{text} in {folder}")
             measured_targets.use(target)
             return target.name
-        if text[0].isalpha() and not measured_targets.is_measured(text):
+        if text[0].isalpha() and not measured_targets.is_measured(text) and not target_profiles.by_name(text):
             raise UnusableTarget(_unknown(text, folder, names))
     return target_argument.named(text)
 

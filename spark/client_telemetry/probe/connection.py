@@ -78,6 +78,12 @@ class Connection:
             )
         return answer
 
+    @property
+    def cipher(self) -> str | None:
+        """OpenSSL's name of it; None without TLS."""
+        chosen = self._socket.cipher() if isinstance(self._socket, ssl.SSLSocket) else None
+        return chosen[0] if chosen else None
+
     def _send(self, content: bytes, deadline: float) -> None:
         self._socket.settimeout(_left(deadline))
         self._socket.sendall(content)

@@ -5,7 +5,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from client_telemetry.probe.connection import Address, Connection, connect
 
@@ -14,6 +14,12 @@ Login = Callable[[Connection, Address], None]
 
 CONNECT_TIMEOUT_S: Final = 10.0
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
+
+class ScramCredentials(NamedTuple):
+    mechanism: str
+    username: str
+    password: str
 
 
 class UnusableSettings(ValueError):
@@ -26,6 +32,9 @@ class Listener:
     security_protocol: str
     tls: ssl.SSLContext | None = None
     login: Login | None = None
+    new_tls: Callable[[], ssl.SSLContext] | None = None
+    """A context like `tls`, which may be changed."""
+    scram: ScramCredentials | None = None
 
     def at(self, address: Address) -> "Listener":
         """The same way in at another address."""

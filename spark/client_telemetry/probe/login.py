@@ -1,22 +1,28 @@
 """Logins with SASL: the exchange of each mechanism is kafka-python's (`pip install 'client-telemetry[probe]'`)."""
 
+import base64
 import importlib
+import json
 import re
 import struct
+import time
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
 from client_telemetry.probe import answers
 from client_telemetry.probe.connection import Address, BrokenConnection, Connection
-from client_telemetry.probe.listener import Login, UnusableSettings, security_protocol
+from client_telemetry.probe.listener import Login, ScramCredentials, UnusableSettings, security_protocol
 from client_telemetry.probe.request_bodies import Request
 
 _HANDSHAKE, _AUTHENTICATE = 17, 36
 _WITH_PASSWORD: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _LOGIN_S: Final = 30.0
 _MOST_ROUNDS: Final = 10
+_UNSECURED_SUBJECT: Final = "unsecuredLoginStringClaim_sub"
+_TOKEN_S: Final = 3600.0
 
 
 class LoginFailed(BrokenConnection):
@@ -58,10 +64,19 @@ def of(settings: Mapping[str, str]) -> Login:
                 else ""
             )
             raise LoginFailed(f"{address}: no login with {name}: {error}{hint}") from error
-        _handshake(opened, address, name)
+        handshake(opened, address, name)
         _exchange(opened, address, name, mechanism)
 
     return login
+
+
+def scram_credentials(settings: Mapping[str, str]) -> ScramCredentials | None:
+    """None for another mechanism."""
+    name = settings.get("sasl.mechanism", "").strip().upper()
+    if not name.startswith("SCRAM-"):
+        return None
+    options = jaas_options(settings.get("sasl.jaas.config", ""))
+    return ScramCredentials(name, options.get("username", ""), options.get("password", ""))
 
 
 def _config(name: str, settings: Mapping[str, str]) -> dict[str, object]:
@@ -93,24 +108,42 @@ def jaas_options(text: str) -> dict[str, str]:
 
 
 def _token_provider(settings: Mapping[str, str]) -> object:
-    """Of the token in a file (KIP-768), as read at each login."""
+    """Of the token in a file (KIP-768), as read at each login, or of an unsecured one, which is made at each login."""
     url = settings.get("sasl.oauthbearer.token.endpoint.url", "")
-    if not url.startswith("file:"):
+    options = jaas_options(settings.get("sasl.jaas.config", ""))
+    if _UNSECURED_SUBJECT in options and not url:
+        make = partial(unsecured_token, options[_UNSECURED_SUBJECT])
+    elif url.startswith("file:"):
+        file = Path(re.sub("^file:(//)?", "", url))
+        if not file.is_file():
+            raise UnusableSettings(f"{file}: there is no such file (sasl.oauthbearer.token.endpoint.url)")
+        make = partial(_read_token, file)
+    else:
         raise UnusableSettings(
             "OAUTHBEARER needs a token in a file: fetch one, and set sasl.oauthbearer.token.endpoint.url=file:///path/of/token"
         )
-    file = Path(re.sub("^file:(//)?", "", url))
     base = importlib.import_module("kafka.net.sasl.oauth").AbstractTokenProvider
-
-    def token(_: object) -> str:
-        return file.read_text(encoding="utf-8").strip()
-
-    if not file.is_file():
-        raise UnusableSettings(f"{file}: there is no such file (sasl.oauthbearer.token.endpoint.url)")
-    return type("TokenFile", (base,), {"token": token})()
+    return type("Token", (base,), {"token": lambda _: make()})()
 
 
-def _handshake(opened: Connection, address: Address, name: str) -> None:
+def _read_token(file: Path) -> str:
+    return file.read_text(encoding="utf-8").strip()
+
+
+def unsecured_token(subject: str, now: float | None = None) -> str:
+    """A JWS without a signature (RFC 7515, appendix A.5), as brokers take it that have OAUTHBEARER without a token server.
+
+    >>> unsecured_token("alice", 0.0)
+    'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImlhdCI6MC4wLCJleHAiOjM2MDAuMH0.'
+    """
+    issued = time.time() if now is None else now
+    claims = {"sub": subject, "iat": issued, "exp": issued + _TOKEN_S}
+    parts = (json.dumps(each, separators=(",", ":")).encode() for each in ({"alg": "none"}, claims))
+    return "".join(base64.urlsafe_b64encode(part).decode().rstrip("=") + "." for part in parts)
+
+
+def handshake(opened: Connection, address: Address, name: str) -> None:
+    """Raises LoginFailed."""
     body = struct.pack(">h", len(name)) + name.encode()
     answer = opened.ask(Request(_HANDSHAKE, "SaslHandshake", 1, False, body, 4).frame, _LOGIN_S)
     error = answers.error_code(answer.payload, 4)
@@ -123,13 +156,18 @@ def _handshake(opened: Connection, address: Address, name: str) -> None:
         )
 
 
+def send(opened: Connection, token: bytes) -> tuple[int, str, bytes]:
+    """Error, its message and the broker's token. Raises BrokenConnection."""
+    body = struct.pack(">i", len(token)) + token
+    answer = opened.ask(Request(_AUTHENTICATE, "SaslAuthenticate", 0, False, body, 4).frame, _LOGIN_S)
+    return answers.authenticated(answer.payload)
+
+
 def _exchange(opened: Connection, address: Address, name: str, mechanism: _Mechanism) -> None:
     try:
         for _ in range(_MOST_ROUNDS):
             token = mechanism.auth_bytes()
-            body = struct.pack(">i", len(token)) + token
-            answer = opened.ask(Request(_AUTHENTICATE, "SaslAuthenticate", 0, False, body, 4).frame, _LOGIN_S)
-            error, message, reply = answers.authenticated(answer.payload)
+            error, message, reply = send(opened, token)
             if error:
                 raise LoginFailed(f"{address}: the login with {name} failed: {message or f'error {error}'}")
             mechanism.receive(reply)

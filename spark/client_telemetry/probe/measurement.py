@@ -1,15 +1,26 @@
 """Measures a cluster: finds its brokers, asks each of them, and brings the answers into the form of the target file."""
 
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 from client_telemetry.formats import target_file
 from client_telemetry.knowledge import apis, broker_guess
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.probe import answers, listener, probing, request_bodies, security
+from client_telemetry.probe import (
+    answers,
+    listener,
+    probing,
+    request_bodies,
+    scram_nonce,
+    security,
+    served_protocols,
+    tls_offers,
+)
 from client_telemetry.probe.answers import Cluster
 from client_telemetry.probe.connection import Address, BrokenConnection
 from client_telemetry.probe.listener import Listener
@@ -33,6 +44,10 @@ class Measured:
     failures: dict[str, str] = field(default_factory=dict)
     """Likewise -> why it could not be asked."""
     mechanisms: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tls: dict[str, str] = field(default_factory=dict)
+    """Of the first broker that was asked: version -> ciphers (tls_offers.py)."""
+    scram_nonce: dict[str, str] = field(default_factory=dict)
+    """Likewise: kind of nonce -> whether a login with it is accepted (scram_nonce.py)."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -50,14 +65,20 @@ def measure(
     if first is None:
         raise NothingMeasured("; ".join(measured.failures.values()))
     entry, advertised = first
-    if not entry.uses_sasl and (mechanisms := _mechanisms_wanted(entry, limits)):
+    measured.cluster = _cluster(entry, advertised.versions, limits, measured)
+    # An implementation may know mechanisms and want none: franz-go's kfake.
+    if not measured.cluster and not entry.uses_sasl and (mechanisms := _mechanisms_wanted(entry, limits)):
         raise NothingMeasured(
             f"{entry.address}: the listener wants a login with {', '.join(mechanisms)}: set security.protocol to "
             f"SASL_{entry.security_protocol}, sasl.mechanism and sasl.jaas.config in --command-config"
         )
-    measured.cluster = _cluster(entry, advertised.versions, limits, measured)
     for name, address in _members(measured.cluster, entry.address):
         _probe(name, entry.at(address), limits, measured, progress, wanted)
+    if wanted is None and measured.brokers:
+        at = entry.at(next(iter(measured.brokers.values())).address)
+        progress(f"asking {at.address} for TLS versions and ciphers")
+        measured.tls = tls_offers.offered(at, partial(time.sleep, 1 / limits.per_second))
+        measured.scram_nonce = scram_nonce.measured(at)
     if not measured.brokers:
         raise NothingMeasured("; ".join(measured.failures.values()))
     if all(broker.advertised.versions != advertised.versions for broker in measured.brokers.values()):
@@ -165,6 +186,9 @@ def content(measured: Measured, bootstrap: Sequence[Listener], now: datetime | N
         "cluster_id": measured.cluster.cluster_id if measured.cluster else None,
         "answers_like": list(_answers_like(brokers.values(), features)),
         "features": features,
+        "serves": served_protocols.of(brokers.values(), _finalized(features)),
+        "tls": measured.tls,
+        "scram_nonce": measured.scram_nonce,
         "mechanisms": sorted({each for names in measured.mechanisms.values() for each in names}),
         "brokers": {
             name: {"address": str(broker.address), "answers": number}
@@ -253,11 +277,15 @@ def _features(brokers: Iterable[BrokerAnswers]) -> dict[str, dict[str, Any]]:
     return features
 
 
+def _finalized(features: Mapping[str, Mapping[str, object]]) -> dict[str, int]:
+    return {name: int(str(levels["finalized"])) for name, levels in features.items()}
+
+
 def _answers_like(
-    brokers: Iterable[BrokerAnswers], features: Mapping[str, Mapping[str, Any]]
+    brokers: Iterable[BrokerAnswers], features: Mapping[str, Mapping[str, object]]
 ) -> tuple[str, ...]:
     """The releases of Apache Kafka that explain what every broker advertises."""
-    finalized = {name: levels["finalized"] for name, levels in features.items()}
+    finalized = _finalized(features)
     guesses = [
         broker_guess.possible_releases(
             None, None, [(key, *versions) for key, versions in broker.advertised.versions.items()], finalized
@@ -269,6 +297,4 @@ def _answers_like(
 
 def bootstrap_listeners(text: str, settings: Mapping[str, str]) -> tuple[Listener, ...]:
     """Raises UnusableSettings."""
-    tls, login = security.of(settings)
-    protocol = listener.security_protocol(settings)
-    return tuple(Listener(address, protocol, tls, login) for address in listener.addresses(text))
+    return tuple(security.listener_of(address, settings) for address in listener.addresses(text))

@@ -2,10 +2,25 @@
 
 import ssl
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from client_telemetry.probe import listener, login
-from client_telemetry.probe.listener import Login, UnusableSettings
+from client_telemetry.probe.connection import Address
+from client_telemetry.probe.listener import Listener, Login, UnusableSettings
+
+
+def listener_of(address: Address, settings: Mapping[str, str]) -> Listener:
+    """Raises UnusableSettings."""
+    tls, login_ = of(settings)
+    return Listener(
+        address,
+        listener.security_protocol(settings),
+        tls,
+        login_,
+        None if tls is None else partial(_tls, settings),
+        login.scram_credentials(settings) if login_ else None,
+    )
 
 
 def of(settings: Mapping[str, str]) -> tuple[ssl.SSLContext | None, Login | None]:

@@ -56,14 +56,22 @@ def told(steps: Mapping[str, str], role: str) -> Told:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """What clients are run against. `level`: the release whose feature levels are finalized; empty: the newest levels."""
+    """What clients are run against. `level`: the release whose feature levels are finalized; empty: the newest levels. `restarted`:
+    the broker, since it was formatted.
+    """
 
     release: str
     level: str = ""
+    restarted: bool = False
 
     @property
     def text(self) -> str:
-        return f"{self.release} with the features of {self.level}" if self.level else self.release
+        """
+        >>> Sandbox("4.3.1", "3.9", restarted=True).text
+        '4.3.1 with the features of 3.9, restarted'
+        """
+        features = f" with the features of {self.level}" if self.level else ""
+        return f"{self.release}{features}{', restarted' if self.restarted else ''}"
 
 
 @dataclass(frozen=True)

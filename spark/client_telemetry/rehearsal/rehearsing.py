@@ -1,7 +1,7 @@
 """Runs the libraries of a report against brokers in a sandbox, within limits of time and disk; what was run before is not run again.
 
-The target is run twice: with the feature levels of the release that is left, as the brokers are after the last of them was
-upgraded, and with those of the target. What fails there is run once more on a release that still accepts the old requests: a program
+The target is run with the feature levels of the release that is left, as the brokers are after the last of them was upgraded, and with
+those of the target; each before and after a restart of the broker. What fails there is run once more on a release that still accepts the old requests: a program
 that fails there too says nothing about the target.
 """
 
@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
@@ -58,9 +59,9 @@ def _fails(steps: Mapping[str, str]) -> bool:
 def sandboxes(target: str, from_release: str) -> list[Sandbox]:
     """Those of an upgrade in place; only the target where the features of the old release are not those of a KRaft cluster."""
     old, new = releases.parse(from_release), releases.parse(target)
-    if _FIRST_LEVEL <= old[:2] < new[:2]:
-        return [Sandbox(target, ".".join(map(str, old[:2]))), Sandbox(target)]
-    return [Sandbox(target)]
+    in_place = _FIRST_LEVEL <= old[:2] < new[:2]
+    levels = [".".join(map(str, old[:2])), ""] if in_place else [""]
+    return [Sandbox(target, level, restarted) for level in levels for restarted in (False, True)]
 
 
 def control() -> Sandbox:
@@ -87,11 +88,11 @@ class Rehearsing:
                 "installing client libraries", lambda each: self._prepared(each, on), sorted(set(wanted))
             )
         )
-        for sandbox in on:
-            for outcome, steps in self._run_all(found.values(), sandbox):
+        for _, of_broker in groupby(on, lambda sandbox: (sandbox.release, sandbox.level)):
+            for outcome, sandbox, steps in self._run_all(found.values(), list(of_broker)):
                 outcome.steps[sandbox] = steps
         failed = [outcome for outcome in found.values() if outcome.failed]
-        for outcome, steps in self._run_all(failed, control()):
+        for outcome, _, steps in self._run_all(failed, [control()]):
             outcome.control = steps
         return found
 
@@ -134,25 +135,44 @@ class Rehearsing:
             self._measure_again = time.monotonic() + _MEASURED_EVERY_S
         return self._bytes
 
-    def _run_all(self, outcomes: Iterable[Outcome], sandbox: Sandbox) -> list[tuple[Outcome, dict[str, str]]]:
-        """Steps of those that can be run, from the cache or a broker that is started for them."""
+    def _run_all(
+        self, outcomes: Iterable[Outcome], on: Sequence[Sandbox]
+    ) -> list[tuple[Outcome, Sandbox, dict[str, str]]]:
+        """Steps of those that can be run, from the cache or a broker that is started for them. `on`: of one broker, those after its
+        restart last.
+        """
         runnable = [outcome for outcome in outcomes if not outcome.not_run]
-        kept = [(outcome, self.outcomes.read(outcome.subject, sandbox)) for outcome in runnable]
-        done = [(outcome, steps) for outcome, steps in kept if steps is not None]
-        left = [outcome for outcome, steps in kept if steps is None]
+        done, left = [], {}
+        for sandbox in on:
+            kept = [(outcome, self.outcomes.read(outcome.subject, sandbox)) for outcome in runnable]
+            done += [(outcome, sandbox, steps) for outcome, steps in kept if steps is not None]
+            if missing := [outcome for outcome, steps in kept if steps is None]:
+                left[sandbox] = missing
         if not left:
             return done
-        self.progress(f"starting a broker of {sandbox.text}")
-        formatting = ("--release-version", sandbox.level) if sandbox.level else ()
-        with sandbox_broker.running(sandbox.release, self.cache, *formatting) as broker:
-            topics = {id(outcome): f"topic-{uuid4().hex[:8]}" for outcome in left}
-            broker.seed(list(topics.values()))
-            run = self._in_parallel(
-                f"running client libraries on {sandbox.text}",
-                lambda outcome: self._run(outcome, sandbox, broker, topics[id(outcome)]),
-                left,
-            )
-        return done + [(outcome, steps) for outcome, steps in run if steps is not None]
+        level = on[0].level
+        self.progress(f"starting a broker of {on[0].text}")
+        formatting = ("--release-version", level) if level else ()
+        with sandbox_broker.running(on[0].release, self.cache, *formatting) as broker:
+            for sandbox, missing in left.items():
+                if sandbox.restarted:
+                    broker.restart()
+                done += [
+                    (outcome, sandbox, steps) for outcome, steps in self._run_on(broker, sandbox, missing)
+                ]
+        return done
+
+    def _run_on(
+        self, broker: sandbox_broker.Broker, sandbox: Sandbox, outcomes: Sequence[Outcome]
+    ) -> list[tuple[Outcome, dict[str, str]]]:
+        topics = {id(outcome): f"topic-{uuid4().hex[:8]}" for outcome in outcomes}
+        broker.seed(list(topics.values()))
+        run = self._in_parallel(
+            f"running client libraries on {sandbox.text}",
+            lambda outcome: self._run(outcome, sandbox, broker, topics[id(outcome)]),
+            outcomes,
+        )
+        return [(outcome, steps) for outcome, steps in run if steps is not None]
 
     def _run(
         self, outcome: Outcome, sandbox: Sandbox, broker: sandbox_broker.Broker, topic: str

@@ -17,6 +17,7 @@ from client_telemetry.rehearsal.library_programs import NotInstalled, Workplace
 
 USERNAME, PASSWORD = "client", "of-the-client"
 START_S = 120
+STOP_S = 30
 _STARTED = r"Kafka Server started|\[KafkaServer id=1\] started"
 _CLUSTER = "4L6g3nShT-eMCtK--X86sw"
 _SECURITY = "org.apache.kafka.common.security"
@@ -59,6 +60,10 @@ class Broker:
     def seed(self, topics: Sequence[str]) -> None:
         """Makes topics with one record each. Raises BrokerDidNotStart."""
         self.java.run(str(OF_BROKERS / "Seed.java"), self.addresses["PLAINTEXT"], *topics)
+
+    def restart(self) -> None:
+        """Stops it in order, and starts it again with what it has kept. Raises BrokerDidNotStart."""
+        self.java.restart()
 
 
 def jars(release: str, cache: Path) -> Path:
@@ -117,6 +122,8 @@ class _Java:
         self.command += ["-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC", _logging(release, folder)]
         self.command += ["-cp", f"{jars}/*"]
         self.processes: list[subprocess.Popen[bytes]] = []
+        self._started: tuple[str, ...] = ()
+        self._starts = 0
 
     def run(self, *program: str) -> None:
         try:
@@ -135,10 +142,27 @@ class _Java:
         except OSError:
             raise NotInstalled("java is not installed") from None
         self.processes.append(process)
+        self._started, self._starts = program, self._starts_in_log() + 1
+
+    def restart(self) -> None:
+        """The program that was started last."""
+        process = self.processes.pop()
+        process.terminate()
+        try:
+            process.wait(timeout=STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self.start(*self._started)
+        self.wait_until_kafka_is_started()
+
+    def _starts_in_log(self) -> int:
+        log = self.folder / "server.log"
+        return len(re.findall(_STARTED, log.read_text(errors="replace"))) if log.exists() else 0
 
     def wait_until_kafka_is_started(self) -> None:
         log, deadline = self.folder / "server.log", time.monotonic() + START_S
-        while not (log.exists() and re.search(_STARTED, log.read_text())):
+        while self._starts_in_log() < self._starts:
             if self.processes[-1].poll() is not None or time.monotonic() > deadline:
                 said = log if log.exists() else self.folder / "output"
                 raise BrokerDidNotStart(_last_words(said.read_text(errors="replace")) or "it said nothing")

@@ -56,7 +56,8 @@ def kept(cache: Path, *outcomes: dict[str, str]) -> list[str]:
     """A cache with all that is needed, so that nothing is installed or started."""
     for place, steps in enumerate(outcomes):
         subject = Subject("kafka-clients", f"3.6.{place}")
-        OutcomeCache(cache).write(subject, Sandbox(TARGET), steps)
+        for restarted in (False, True):
+            OutcomeCache(cache).write(subject, Sandbox(TARGET, restarted=restarted), steps)
         OutcomeCache(cache).write(subject, control(), WORKS)
     return ["--cache", str(cache)]
 
@@ -85,7 +86,9 @@ def test_all_that_is_safe_works(tmp_path, capsys):
 def test_another_target_contradicts_nothing(tmp_path, capsys):
     folder = report(tmp_path / "r", "breaks")
     cache = kept(tmp_path / "cache", WORKS)
-    OutcomeCache(tmp_path / "cache").write(Subject("kafka-clients", "3.6.0"), Sandbox("4.0.1"), WORKS)
+    for restarted in (False, True):
+        on = Sandbox("4.0.1", restarted=restarted)
+        OutcomeCache(tmp_path / "cache").write(Subject("kafka-clients", "3.6.0"), on, WORKS)
     assert main([str(folder / "report.json"), "--to", "4.0.1", *cache]) == 0
     assert "0 contradictions" in capsys.readouterr().out
 

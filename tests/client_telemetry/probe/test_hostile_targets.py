@@ -31,6 +31,14 @@ def claims_two_gigabytes(connection: socket.socket) -> None:
     connection.sendall(struct.pack(">i", 2**31 - 1) + bytes(1_000_000))
 
 
+def drips(connection: socket.socket) -> None:
+    """An answer of a kilobyte that comes byte by byte."""
+    request = connection.recv(1000)
+    for byte in struct.pack(">i", 1000) + request[8:12] + bytes(996):
+        connection.sendall(bytes([byte]))
+        time.sleep(0.1)
+
+
 def is_a_web_server(connection: socket.socket) -> None:
     connection.recv(1000)
     connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -63,6 +71,7 @@ def test_texts_of_a_broker_are_no_commands_of_a_terminal():
     [
         (closes, "the broker closed the connection"),
         (is_silent, "no answer in time"),
+        (drips, "no answer in time"),
         (garbage, "the answer claims"),
         (claims_two_gigabytes, "the answer claims 2,147,483,647 bytes: this is not a Kafka broker"),
         (is_a_web_server, "an HTTP server answers, not a Kafka broker"),

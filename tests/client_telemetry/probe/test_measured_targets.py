@@ -103,6 +103,25 @@ def test_a_mechanism_that_the_measured_listener_lacks_keeps_a_client_from_being_
     )
 
 
+@pytest.mark.parametrize(
+    ("library", "nonces", "verdict"),
+    [
+        ("librdkafka,2.5.3", {}, "breaks"),  # as Apache Kafka 4.0.1, which it answers like
+        ("librdkafka,2.5.3", {"sent twice": "refused"}, "breaks"),
+        ("librdkafka,2.5.3", {"sent twice": "accepted", "foreign": "refused"}, "safe"),
+        ("kgo,1.2.0", {"sent twice": "accepted", "foreign": "accepted"}, "safe"),
+    ],
+)
+def test_a_nonce_that_the_brokers_accept_keeps_nobody_out(judge, tmp_path, library, nonces, verdict):
+    file, clients = edited(tmp_path, scram_nonce=nonces), tmp_path / "clients.csv"
+    clients.write_text(
+        "client,client_software_name,client_software_version,api_uses,sasl_mechanism\n"
+        f"orders,{library},Produce:8 Metadata:9,SCRAM-SHA-256\n"
+    )
+    (row,) = judge("3.7.1", file, clients).values()
+    assert row["verdict"] == verdict, row
+
+
 def edited(tmp_path: Path, name: str = "", value: dict[str, str] | None = None, **fields: object) -> Path:
     """The measured file with another answer or other fields, as if it had been measured so."""
     content = target_file.read(APACHE) | fields

@@ -1,17 +1,32 @@
 """The probe against real brokers: what it finds is what the knowledge base says, and the brokers are as before."""
 
 import hashlib
+import importlib
 import os
+import statistics
 import struct
+import subprocess
+import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from client_telemetry.formats import target_file
-from client_telemetry.formats.target_file import parse_ranges
+from client_telemetry.formats.target_file import ACCEPTED, NONCE_FOREIGN, NONCE_TWICE, REFUSED, parse_ranges
 from client_telemetry.knowledge import apis, known_issues, served
-from client_telemetry.probe import command_line, measurement, request_bodies
+from client_telemetry.probe import (
+    command_line,
+    login,
+    measurement,
+    request_bodies,
+    scram_nonce,
+    tls_offers,
+)
+from client_telemetry.probe.listener import read_properties
+from client_telemetry.probe.served_protocols import NO, YES
 
 from .kafka_broker import JARS, KafkaBroker, free_ports, mutual_tls, secured
 
@@ -19,6 +34,7 @@ SHORT = ("3.9.1", "4.0.1", "4.4.0")
 EVERY_PATCH = tuple(
     release for release in os.environ.get("PROBED_RELEASES", "").split() if release not in SHORT
 )
+OAUTH_LOGIN = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 SCRAM_LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
 
@@ -56,8 +72,15 @@ def broker(release: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[K
             f"{prefix}sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
             f"{prefix}scram-sha-256.sasl.jaas.config": f"{SCRAM_LOGIN} required;",
             **mutual,
+            "listener.name.tokens.sasl.enabled.mechanisms": "OAUTHBEARER",
+            "listener.name.tokens.oauthbearer.sasl.jaas.config": f'{OAUTH_LOGIN} required unsecuredLoginStringClaim_sub="admin";',
         },
-        listeners={"CLIENTS": "PLAINTEXT", "SECURE": "SASL_SSL", "MUTUAL": "SSL"},
+        listeners={
+            "CLIENTS": "PLAINTEXT",
+            "SECURE": "SASL_SSL",
+            "MUTUAL": "SSL",
+            "TOKENS": "SASL_PLAINTEXT",
+        },
         format_options=("--add-scram", "SCRAM-SHA-256=[name=alice,password=alices-secret]"),
     )
     try:
@@ -203,7 +226,7 @@ def config(broker: KafkaBroker, folder: Path, **settings: str) -> Path:
     return file
 
 
-def login(mechanism: str, password: str = "alices-secret") -> dict[str, str]:
+def scram_login(mechanism: str, password: str = "alices-secret") -> dict[str, str]:
     return {
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": mechanism,
@@ -220,7 +243,7 @@ def comparable(answers: dict, *without: str) -> dict:
 def test_a_listener_with_a_login_answers_the_same(probed, broker, tmp_path, mechanism):
     output = tmp_path / "target.json"
     arguments = [
-        f"--command-config={config(broker, tmp_path, **login(mechanism))}",
+        f"--command-config={config(broker, tmp_path, **scram_login(mechanism))}",
         f"--output={output}",
         "--rate=1000",
     ]
@@ -245,17 +268,121 @@ def test_a_listener_with_client_certificates_answers_the_same(probed, broker, tm
 
 
 @on_the_newest
+@pytest.mark.parametrize("from_file", [False, True])
+def test_a_listener_with_tokens_answers_the_same(probed, broker, tmp_path, from_file):
+    output = tmp_path / "target.json"
+    settings = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER"}
+    if from_file:
+        (tmp_path / "token").write_text(login.unsecured_token("alice") + "\n")
+        settings["sasl.oauthbearer.token.endpoint.url"] = f"file://{tmp_path / 'token'}"
+    else:
+        settings["sasl.jaas.config"] = f'{OAUTH_LOGIN} required unsecuredLoginStringClaim_sub="alice";'
+    arguments = [
+        f"--command-config={config(broker, tmp_path, **settings)}",
+        f"--output={output}",
+        "--rate=1000",
+    ]
+    assert command_line.main([f"localhost:{broker.ports['TOKENS']}", *arguments]) == 0
+    tokens = target_file.read(output)
+    assert tokens["mechanisms"] == ["OAUTHBEARER"]
+    of_login = ("17 SaslHandshake", "36 SaslAuthenticate")
+    assert comparable(tokens["answers"][0], *of_login) == comparable(probed["answers"][0], *of_login)
+
+
+def test_it_says_which_nonces_end_a_login(probed, broker, release, tmp_path):
+    """The fix of CVE-2024-56128 is in 3.7.2, 3.8.1 and 3.9.0."""
+    (entry,) = measurement.bootstrap_listeners(
+        f"localhost:{broker.ports['SECURE']}",
+        read_properties(config(broker, tmp_path, **scram_login("SCRAM-SHA-256"))),
+    )
+    is_4 = release.startswith("4.")
+    refuses_foreign = is_4 or release not in ("3.7.0", "3.7.1", "3.8.0")
+    assert scram_nonce.measured(entry) == {
+        NONCE_TWICE: REFUSED if is_4 else ACCEPTED,
+        NONCE_FOREIGN: REFUSED if refuses_foreign else ACCEPTED,
+    }
+    right = login.scram_credentials(scram_login("SCRAM-SHA-256"))
+    assert scram_nonce.outcome(entry, right, "") == ACCEPTED
+    assert scram_nonce.outcome(entry, right._replace(password="wrong"), "") == REFUSED
+
+
+def test_it_says_which_tls_a_listener_takes(probed, broker, release, tmp_path):
+    (entry,) = measurement.bootstrap_listeners(
+        f"localhost:{broker.ports['SECURE']}",
+        read_properties(config(broker, tmp_path, **scram_login("PLAIN"))),
+    )
+    offered = tls_offers.offered(entry, lambda: None)
+    assert sorted(offered) == ["TLSv1.2", "TLSv1.3"]
+    assert "ECDHE-ECDSA-AES256-GCM-SHA384" in offered["TLSv1.2"].split(":")
+    assert offered["TLSv1.3"].startswith("TLS_AES_")
+    assert probed["tls"] == {}
+
+
+def test_it_says_which_protocols_are_served(probed, release):
+    """With the newest features of each release: group.version and transaction.version since 4.0, share.version and streams.version
+    since 4.2.
+    """
+    is_4, is_4_2 = (YES if release >= first else NO for first in ("4.0", "4.2"))
+    assert probed["serves"] == {
+        "group.protocol=consumer (KIP-848)": is_4,
+        "share groups (KIP-932)": is_4_2,
+        "streams groups (KIP-1071)": is_4_2,
+        "client metrics (KIP-714)": NO,  # a broker serves them with a telemetry plugin
+        "transactions, level 0": YES,
+        "transactions, level 1": is_4,
+        "transactions, level 2": is_4,
+    }
+
+
+@on_the_newest
+def test_a_producer_beside_a_probe_is_as_fast_as_before(broker, tmp_path):
+    """Half of the records within what nine of ten took before: noise of a machine that runs other tests, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of kafka-python itself
+        kafka_python = importlib.import_module("kafka")
+    producer = kafka_python.KafkaProducer(bootstrap_servers=broker.bootstrap, acks="all", linger_ms=0)
+    try:
+        latencies_ms(producer, 200)
+        before = latencies_ms(producer, 200)
+        output = f"--output={tmp_path / 'target.json'}"
+        command = [sys.executable, "-m", "client_telemetry.probe.command_line", broker.bootstrap, output]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as probing:
+            beside: list[float] = []
+            while probing.poll() is None:
+                beside += latencies_ms(producer, 10)
+        assert probing.returncode == 0
+    finally:
+        producer.close()
+    assert len(beside) > 200
+    assert statistics.median(beside) <= max(statistics.quantiles(before, n=10)[-1], 5.0)
+
+
+def latencies_ms(producer: Any, count: int) -> list[float]:
+    """From sending a record until it is acknowledged, one after the other."""
+    found = []
+    for _ in range(count):
+        begun = time.perf_counter()
+        producer.send("beside-a-probe", b"record").get(timeout=30)
+        found.append((time.perf_counter() - begun) * 1000)
+    return found
+
+
+@on_the_newest
 @pytest.mark.parametrize(
     ("listener", "settings", "said"),
     [
-        ("SECURE", login("PLAIN", "wrong"), "the login with PLAIN failed: Authentication failed"),
-        ("SECURE", login("SCRAM-SHA-256", "wrong"), "the login with SCRAM-SHA-256 failed"),
-        ("SECURE", login("SCRAM-SHA-512"), "does not enable SCRAM-SHA-512, but PLAIN, SCRAM-SHA-256"),
+        ("SECURE", scram_login("PLAIN", "wrong"), "the login with PLAIN failed: Authentication failed"),
+        ("SECURE", scram_login("SCRAM-SHA-256", "wrong"), "the login with SCRAM-SHA-256 failed"),
+        ("SECURE", scram_login("SCRAM-SHA-512"), "does not enable SCRAM-SHA-512, but PLAIN, SCRAM-SHA-256"),
         ("SECURE", {}, "the listener speaks TLS: set security.protocol"),
         ("SECURE", {"security.protocol": "SSL"}, "wants a login with PLAIN, SCRAM-SHA-256"),
         ("MUTUAL", {"security.protocol": "SSL"}, "wants a client certificate"),
         ("CLIENTS", {"security.protocol": "SSL"}, "TLS"),
-        ("CLIENTS", {**login("PLAIN"), "security.protocol": "SASL_PLAINTEXT"}, "the listener takes no login"),
+        (
+            "CLIENTS",
+            {**scram_login("PLAIN"), "security.protocol": "SASL_PLAINTEXT"},
+            "the listener takes no login",
+        ),
     ],
 )
 def test_a_wrong_way_in_is_a_line(broker, tmp_path, capsys, listener, settings, said):
