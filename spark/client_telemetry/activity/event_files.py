@@ -52,7 +52,6 @@ USE = np.dtype(
 USED = np.dtype([("client", "i4"), ("run", "i4"), ("slot", "i8"), *USE.descr])
 """What a client did on one broker incarnation in a slot. `client`, `run`: rows of the tables beside it."""
 OPENED = np.dtype([("client", "i4"), ("run", "i4"), ("slot", "i8"), ("opened", "i8")])
-NO_CLIENT = pa.schema([(name, pa.string()) for name in CLIENT]).empty_table()
 
 
 @dataclass(frozen=True)

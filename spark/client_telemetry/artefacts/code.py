@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from client_telemetry.artefacts.readers.lines import numbered
 
-PINNED_LANGUAGES = {".go": "sarama", ".py": "kafka-python"}
 _CONFIGURATION = frozenset(
     (".properties", ".yml", ".yaml", ".env", ".conf", ".ini", ".toml", ".cfg", ".json")
 )

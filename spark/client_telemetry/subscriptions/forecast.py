@@ -293,12 +293,3 @@ def sum_of(expectations: Iterable[Expected]) -> dict[str, float]:
         total["bytes"] += expectation.bytes_per_day
         total["compressed_bytes"] += expectation.compressed_bytes_per_day
     return total
-
-
-def point_weight(
-    name: str, attributes: Mapping[str, str], resource: Mapping[str, str], per_point_resource: bool
-) -> float:
-    """Estimated bytes of a point in protobuf; Java repeats the resource with each."""
-    labels = sum(len(key.encode()) + len(value.encode()) + 10 for key, value in attributes.items())
-    repeated = sum(len(key.encode()) + len(value.encode()) + 10 for key, value in resource.items()) + 12
-    return 36 + len(name.encode()) + labels + (repeated if per_point_resource else 0)

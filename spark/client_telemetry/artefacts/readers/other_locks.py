@@ -143,14 +143,6 @@ def read_vcpkg(text: str) -> Iterator[Package]:
             yield Package("vcpkg", name, version, lines.of(f'"{name}"'), why, editable=True)
 
 
-def read_pip_inspect(text: str) -> Iterator[Package]:
-    """`pip list --format=json`: a list of names and versions."""
-    lines = Lines(text)
-    for entry in objects(parse(text)):
-        if (name := text_of(entry.get("name"))) and (version := text_of(entry.get("version"))):
-            yield Package("pypi", name.lower(), version, lines.of(f'"{name}"'))
-
-
 def read_swift(text: str) -> Iterator[Package]:
     """Package.resolved: `pins`, in version 1 of the file below `object`; named by where the repository is."""
     content, lines = parse_object(text), Lines(text)

@@ -25,7 +25,6 @@ REQUIREMENTS = (
 """Names of files that pip reads, as people give them."""
 _INCLUDED = re.compile(r"^\s*(?:-r|--requirement|-c|--constraint)[\s=]*([^\s#]+)", re.MULTILINE)
 _MOST_INCLUDED = 100
-_TABLE = re.compile(r"^\s*\[\[?([^\]]+)\]\]?")
 _OPTION = re.compile(r"\s+(?:--hash[=\s]|--config-settings?[=\s]|--global-option[=\s]).*")
 _WRITTEN = re.compile(
     r"""["']([A-Za-z][\w.-]*(?:\[[\w, .-]*\])?\s*[=<>~!]=?[^"']*)["']|^\s+([A-Za-z][\w.-]*(?:\[[\w, .-]*\])?\s*[=<>~!]=[^"'#()]*)$"""

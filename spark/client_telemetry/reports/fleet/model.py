@@ -14,13 +14,6 @@ SCHEMA_VERSION = 1
 
 DELIVERED, PARTLY, MISSING = "delivered", "partly", "missing"
 NOT_SUBSCRIBED, NOT_KNOWN = "not_subscribed", "not_known"
-METRIC_STATES = {
-    DELIVERED: "delivered by every instance",
-    PARTLY: "delivered by some instances",
-    MISSING: "subscribed, and delivered by no instance",
-    NOT_SUBSCRIBED: "no subscription asks for it",
-    NOT_KNOWN: "not delivered; what was subscribed is not known",
-}
 
 
 @dataclass(frozen=True)
