@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from client_telemetry.knowledge.vocabulary import PRECEDENCE
+from client_telemetry.knowledge.vocabulary import PRECEDENCE, Completeness
 
 
 class NotAReport(ValueError):
@@ -101,7 +101,9 @@ def _version(answer: Answer) -> tuple[dt.datetime, str]:
 
 
 def _unseen_brokers(coverage: Mapping[str, Any]) -> tuple[int, ...]:
-    seen = {run["broker_id"] for run in coverage["runs"] if list(run["completeness"]) == ["complete"]}
+    seen = {
+        run["broker_id"] for run in coverage["runs"] if list(run["completeness"]) == [Completeness.COMPLETE]
+    }
     return tuple(sorted(int(broker) for broker in set(coverage["broker_ids"]) - seen))
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from client_telemetry.decode.coverage import broker_hours, brokers, is_known, ledger, unread
 from client_telemetry.decode.manifests import read_manifests
 from client_telemetry.formats.raw.location import RawLocation
+from client_telemetry.knowledge.vocabulary import Completeness
 from client_telemetry.lake.files import stored_rows
 from client_telemetry.pipeline.stage import Stage
 from client_telemetry.tables.client_sessions import HISTORY_DAYS
@@ -43,7 +44,7 @@ class ArrivedDays:
             "broker_incarnations": sum(row["dt"] == day for row in self.incarnations),
             "broker_hours": len(covered),
             "broker_hours_reported": sum(bool(row["incarnations"]) for row in covered),
-            "broker_hours_complete": sum(row["completeness"] == ["complete"] for row in covered),
+            "broker_hours_complete": sum(row["completeness"] == [Completeness.COMPLETE] for row in covered),
             "objects_too_late": sum(
                 row["status"] == "too_late" for rows in self.late.values() for row in rows
             ),

@@ -13,6 +13,7 @@ from client_telemetry.formats.raw.location import Arrived
 from client_telemetry.formats.raw.manifest import Manifest, ManifestFile, Reconciliation
 from client_telemetry.formats.raw.object_key import ObjectKey
 from client_telemetry.knowledge import broker_guess
+from client_telemetry.knowledge.vocabulary import Completeness
 from client_telemetry.tables.rows import (
     BrokerHourRow,
     BrokerRow,
@@ -222,7 +223,7 @@ def broker_hours(
                 "pushes_read": _read(data, PUSHES),
                 "connection_events_expected": _expected(good, EVENTS),
                 "connection_events_read": _read(data, EVENTS),
-                "completeness": ["complete"],
+                "completeness": [Completeness.COMPLETE],
             }
             is_missing = any(file.key not in there for each in good for file in each.files)
             has_gap = (broker_id, hour) in gaps
@@ -245,14 +246,16 @@ def _lacks(
         row["connection_events_read"], row["connection_events_expected"]
     )
     found = {
-        "no_manifest": not good,
-        "bad_manifest": len(good) < len(reads),
-        "missing_objects": is_missing,
-        "sequence_gap": has_gap,
-        "dropped_records": any(row["dropped"].values()),
-        "unread_records": unread,
-        "registry_not_watching": any(m.registry is None or m.registry.mode != "continuous" for m in good),
-        "registry_incomplete": any(_is_registry_incomplete(m.reconciliation) for m in good),
+        Completeness.NO_MANIFEST: not good,
+        Completeness.BAD_MANIFEST: len(good) < len(reads),
+        Completeness.MISSING_OBJECTS: is_missing,
+        Completeness.SEQUENCE_GAP: has_gap,
+        Completeness.DROPPED_RECORDS: any(row["dropped"].values()),
+        Completeness.UNREAD_RECORDS: unread,
+        Completeness.REGISTRY_NOT_WATCHING: any(
+            m.registry is None or m.registry.mode != "continuous" for m in good
+        ),
+        Completeness.REGISTRY_INCOMPLETE: any(_is_registry_incomplete(m.reconciliation) for m in good),
     }
     return sorted(reason for reason, is_so in found.items() if is_so)
 

@@ -96,6 +96,21 @@ class Step(StrEnum):
 
 STEPS = tuple(Step)
 
+
+class Completeness(StrEnum):
+    """How completely an hour of a broker was seen: what it lacks, or nothing (tables/broker_hours.py says what each means)."""
+
+    COMPLETE = "complete"
+    NO_MANIFEST = "no_manifest"
+    BAD_MANIFEST = "bad_manifest"
+    MISSING_OBJECTS = "missing_objects"
+    SEQUENCE_GAP = "sequence_gap"
+    DROPPED_RECORDS = "dropped_records"
+    UNREAD_RECORDS = "unread_records"
+    REGISTRY_NOT_WATCHING = "registry_not_watching"
+    REGISTRY_INCOMPLETE = "registry_incomplete"
+
+
 APPLICATION_KINDS = {
     "application": "clients with their own client ids",
     "streams": "Kafka Streams: all threads and instances of one application.id",

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
+from client_telemetry.knowledge.vocabulary import Completeness
 from client_telemetry.reports.coverage import COMPLETENESS
 from client_telemetry.reports.evidence import Coverage, CoverageRun, DaySeen
 from client_telemetry.reports.outcomes import OUTCOMES, split_safe
@@ -144,9 +145,9 @@ def coverage_strip(
 
 def _kind(run: CoverageRun) -> str:
     """`whole`, `none` or `partly` seen."""
-    if run.completeness == ("complete",):
+    if run.completeness == (Completeness.COMPLETE,):
         return "whole"
-    return "none" if run.completeness == ("no_manifest",) else "partly"
+    return "none" if run.completeness == (Completeness.NO_MANIFEST,) else "partly"
 
 
 def _words(run: CoverageRun) -> str:

@@ -4,27 +4,28 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
 from client_telemetry.console.counted import counted
+from client_telemetry.knowledge.vocabulary import Completeness
 from client_telemetry.reports.cluster_states import cluster_states
 from client_telemetry.reports.evidence import BrokerIncarnation, Coverage, CoverageRun, Missed, Watched
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 
 COMPLETENESS = {
-    "complete": "seen completely",
-    "no_manifest": "no manifest: no data",
+    Completeness.COMPLETE: "seen completely",
+    Completeness.NO_MANIFEST: "no manifest: no data",
     "no_manifest_but_records": "no manifest: records were read, but whether all of them is not known",
-    "bad_manifest": "the manifest cannot be read",
-    "missing_objects": "raw objects are missing",
-    "sequence_gap": "records are missing",
-    "dropped_records": "the broker dropped records",
-    "unread_records": "fewer records were read than exist",
-    "registry_not_watching": "connections were observed for only part of the hour, or not at all",
-    "registry_incomplete": "the broker counted connections or requests that the plugin did not see",
+    Completeness.BAD_MANIFEST: "the manifest cannot be read",
+    Completeness.MISSING_OBJECTS: "raw objects are missing",
+    Completeness.SEQUENCE_GAP: "records are missing",
+    Completeness.DROPPED_RECORDS: "the broker dropped records",
+    Completeness.UNREAD_RECORDS: "fewer records were read than exist",
+    Completeness.REGISTRY_NOT_WATCHING: "connections were observed for only part of the hour, or not at all",
+    Completeness.REGISTRY_INCOMPLETE: "the broker counted connections or requests that the plugin did not see",
 }
 """The vocabulary of `broker_hours.completeness` in a reader's words, which tells an hour without a manifest and without
 objects from one with objects."""
 
 HOUR = timedelta(hours=1)
-NOTHING = ("no_manifest",)
+NOTHING = (Completeness.NO_MANIFEST,)
 """Completeness of an hour of which a broker reported nothing."""
 MAX_WINDOWS = 4
 """That are reported in sentences; the others are counted."""
@@ -56,7 +57,9 @@ def coverage(
     ids = sorted({broker_id for broker_id, _ in known} | {b.broker_id for b in brokers})
     runs = tuple(run for broker_id in ids for run in _runs(broker_id, first, end, known))
     hours = len(ids) * ((end - first) // HOUR)
-    complete = sum((run.end - run.start) // HOUR for run in runs if run.completeness == ("complete",))
+    complete = sum(
+        (run.end - run.start) // HOUR for run in runs if run.completeness == (Completeness.COMPLETE,)
+    )
     return Coverage(
         first_hour=first,
         end_hour=end,
@@ -133,7 +136,7 @@ def incomplete_hours(seen: Coverage, begin: datetime, end: datetime) -> tuple[in
     incomplete = sum(
         max(timedelta(), min(run.end, last) - max(run.start, first)) // HOUR
         for run in seen.runs
-        if run.broker_id in reported and run.completeness != ("complete",)
+        if run.broker_id in reported and run.completeness != (Completeness.COMPLETE,)
     )
     return incomplete, len(reported) * (max(timedelta(), last - first) // HOUR)
 
@@ -262,7 +265,7 @@ def _missed(rows: Iterable[BrokerHourRow]) -> tuple[Missed, ...]:
     connections: dict[int, int] = {}
     requests: dict[int, int] = {}
     for row in rows:
-        if "registry_incomplete" in row["completeness"]:
+        if Completeness.REGISTRY_INCOMPLETE in row["completeness"]:
             broker_id = row["broker_id"]
             most = max(connections.get(broker_id, 0), row.get("connections_missed") or 0)
             connections[broker_id] = most
@@ -298,7 +301,9 @@ def _runs(
 
 
 def _completeness(row: BrokerHourRow) -> tuple[str, ...]:
-    with_objects = {"no_manifest": "no_manifest_but_records"} if row.get("objects") else {}
+    with_objects: dict[str, str] = (
+        {Completeness.NO_MANIFEST: "no_manifest_but_records"} if row.get("objects") else {}
+    )
     return tuple(with_objects.get(word, word) for word in row["completeness"])
 
 

@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from client_telemetry.activity.records import clock
-from client_telemetry.review import outcome
 from client_telemetry.review.model import ReviewedClient
-from client_telemetry.review.outcome import Outcome
-from client_telemetry.review.prediction import NOT_COUNTED, UNEXPECTED
+from client_telemetry.review.outcome import Happened, Kind, Outcome
+from client_telemetry.review.prediction import Comparison
 
 TOGETHER = 20
 """Clients; fewer may have a reason of their own in common."""
 MINUTE = 60.0
 _WITHOUT_A_CAUSE = frozenset(
     (
-        (outcome.FAILING, outcome.SILENT_FUNCTION),
-        (outcome.FAILING, outcome.STUCK),
-        (outcome.GONE, outcome.SILENT),
+        (Happened.FAILING, Kind.SILENT_FUNCTION),
+        (Happened.FAILING, Kind.STUCK),
+        (Happened.GONE, Kind.SILENT),
     )
 )
 """Outcomes that no answer of a broker explains."""
@@ -64,5 +63,5 @@ def _of_the_brokers(client: ReviewedClient, sentence: str) -> ReviewedClient:
         replace(each, reasons=(*each.reasons, sentence)) if _is_without_a_cause(each) else each
         for each in client.outcomes
     )
-    comparison = NOT_COUNTED if client.comparison == UNEXPECTED else client.comparison
+    comparison = Comparison.NOT_COUNTED if client.comparison == Comparison.UNEXPECTED else client.comparison
     return replace(client, outcomes=outcomes, comparison=comparison)

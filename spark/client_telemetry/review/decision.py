@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from client_telemetry.activity.records import clock
-from client_telemetry.review import applications, outcome, prediction
+from client_telemetry.review import applications
 from client_telemetry.review.model import Review, ReviewedClient
+from client_telemetry.review.outcome import Happened
 from client_telemetry.review.phases import SETTLING_SECONDS
+from client_telemetry.review.prediction import Comparison
 
 GO, STOP, CANNOT_TELL = "go", "stop", "cannot_tell"
 EXIT_CODES = {GO: 0, STOP: 3, CANNOT_TELL: 4}
@@ -48,7 +50,7 @@ def decisions(review: Review) -> tuple[Decision, ...]:
         elif not tested:
             decided.append(Decision(broker, CANNOT_TELL, "has not answered any application yet", (), 0))
         else:
-            untested = [c for c in review.clients if c.last_outcome.outcome == outcome.NOT_TESTED]
+            untested = [c for c in review.clients if c.last_outcome.outcome == Happened.NOT_TESTED]
             more = f"; {len(applications.keys(untested))} not tested yet" if untested else ""
             reason = f"{_counted(tested)} answered, none failing since its upgrade{more}"
             decided.append(Decision(broker, GO, reason, (), len(tested)))
@@ -68,7 +70,7 @@ def _counted(clients: Sequence[ReviewedClient]) -> str:
 def _stops(client: ReviewedClient, started: float) -> bool:
     """Whether a client has been failing since this broker changed, in a way that the upgrade may have caused."""
     last = client.last_outcome
-    if last.confidence == "possible" and client.comparison == prediction.UNEXPECTED:
+    if last.confidence == "possible" and client.comparison == Comparison.UNEXPECTED:
         return False
     return last.since is None or last.since >= started - SETTLING_SECONDS
 

@@ -10,14 +10,16 @@ from dataclasses import dataclass, field, replace
 
 from client_telemetry.activity.records import Activity
 from client_telemetry.review import functions, outcome
-from client_telemetry.review.outcome import Outcome
+from client_telemetry.review.outcome import Happened, Kind, Outcome
 from client_telemetry.review.phases import Phase, Upgrade
 from client_telemetry.review.tracks import Span, Track, last_before, within
 
 USUAL_RISE = 0.1
 """Healthy clients keep their rates within a tenth: only what exceeds it was taken over from another host."""
 NAMED_ADDRESSES = 3
-_HIDE_A_HOST = frozenset((outcome.UNAFFECTED, outcome.CHANGED, outcome.NOT_TESTED, outcome.FAILING_BEFORE))
+_HIDE_A_HOST = frozenset(
+    (Happened.UNAFFECTED, Happened.CHANGED, Happened.NOT_TESTED, Happened.FAILING_BEFORE)
+)
 
 
 @dataclass(frozen=True)
@@ -113,21 +115,21 @@ def with_hosts(
 
 
 def _with_hosts(together: Outcome, by_address: dict[str, Outcome], has_come: bool) -> Outcome:
-    failing = [address for address, own in by_address.items() if own.outcome == outcome.FAILING]
+    failing = [address for address, own in by_address.items() if own.outcome == Happened.FAILING]
     well = [
         address
         for address, own in by_address.items()
-        if own.outcome in (outcome.UNAFFECTED, outcome.CHANGED, outcome.NOT_TESTED)
+        if own.outcome in (Happened.UNAFFECTED, Happened.CHANGED, Happened.NOT_TESTED)
     ]
-    was_failing = [address for address, own in by_address.items() if own.outcome == outcome.FAILING_BEFORE]
-    if not failing and together.outcome == outcome.UNAFFECTED:
+    was_failing = [address for address, own in by_address.items() if own.outcome == Happened.FAILING_BEFORE]
+    if not failing and together.outcome == Happened.UNAFFECTED:
         return replace(together, reasons=(*together.reasons, *_gone(by_address, has_come)))
     if not failing or not (well or was_failing):
         return together
     where = f"only from {_listed(failing)}, " + (
         f"not from {_listed(well)}" if well else f"from {_listed(was_failing)} already before the upgrade"
     )
-    if together.outcome == outcome.FAILING:
+    if together.outcome == Happened.FAILING:
         return replace(together, reasons=(*together.reasons, where))
     if together.outcome not in _HIDE_A_HOST:
         return together
@@ -151,11 +153,11 @@ def _gone(by_address: dict[str, Outcome], has_come: bool) -> list[str]:
     """Hosts that are gone or locked out, in sentences. Of one that merely fell silent while other addresses came, it is
     not known whether it is gone or has moved.
     """
-    kinds = {outcome.FAILED_LOGINS} if has_come else {outcome.FAILED_LOGINS, outcome.SILENT}
+    kinds = {Kind.FAILED_LOGINS} if has_come else {Kind.FAILED_LOGINS, Kind.SILENT}
     gone = [
         f"{address}: {'; '.join(own.reasons)}"
         for address, own in by_address.items()
-        if own.outcome == outcome.GONE and own.kind in kinds
+        if own.outcome == Happened.GONE and own.kind in kinds
     ]
     more = len(gone) - NAMED_ADDRESSES
     return gone[:NAMED_ADDRESSES] + ([f"and {more} more addresses like these"] if more > 0 else [])

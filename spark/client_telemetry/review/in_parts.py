@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from client_telemetry.activity.records import Activity, Evidence, FailedLogin
 from client_telemetry.identity.owners import OwnerRule, first_match
-from client_telemetry.review import functions, metric_changes, metric_curves, outcome, prediction
+from client_telemetry.review import functions, metric_changes, metric_curves, prediction
 from client_telemetry.review.common_minutes import with_common_minutes
 from client_telemetry.review.foreseen import evidence_of, of_cause, predict
 from client_telemetry.review.hosts import hosts_of, with_hosts
@@ -17,8 +17,9 @@ from client_telemetry.review.judge_client import Surroundings, outcomes
 from client_telemetry.review.metric_changes import Compare
 from client_telemetry.review.metric_curves import GroupSums
 from client_telemetry.review.model import Review, ReviewedClient, WindowWithoutData
+from client_telemetry.review.outcome import Happened
 from client_telemetry.review.phases import upgrade_of
-from client_telemetry.review.prediction import Prediction, compared
+from client_telemetry.review.prediction import Comparison, Prediction, compared
 from client_telemetry.review.rule_records import rule_records
 from client_telemetry.review.setting import Part, Predictions, Setting
 from client_telemetry.review.signs import NOTHING_REFUSED, Attributed, Exactness, attributed
@@ -195,11 +196,11 @@ def _reviewed(
             lambda address, own: outcomes(own, refused.refusals(address), library, common.around, hosts),
         )
     comparison = compared(foreseen, happened)
-    if foreseen is None and any(each.outcome == outcome.FAILING for each in happened):
+    if foreseen is None and any(each.outcome == Happened.FAILING for each in happened):
         # A new client that meets what is known of these releases: its cause was predicted, if not for it.
         cause = of_cause(track, refused.refusals(), common.from_release, common.to_release)
-        if cause is not None and compared(cause, happened) == prediction.HAPPENED:
-            foreseen, comparison = cause, prediction.HAPPENED
+        if cause is not None and compared(cause, happened) == Comparison.HAPPENED:
+            foreseen, comparison = cause, Comparison.HAPPENED
     name, version = track.software
     rule = _owner_rule(track, common)
     return ReviewedClient(

@@ -8,7 +8,7 @@ from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.review import functions, outcome, signs
 from client_telemetry.review.client_change import ClientChange, changed, may_have_changed
 from client_telemetry.review.hosts import Hosts
-from client_telemetry.review.outcome import FunctionRates, Outcome
+from client_telemetry.review.outcome import FunctionRates, Happened, Kind, Outcome
 from client_telemetry.review.phases import (
     BEFORE,
     ELECTION_AFTER_SECONDS,
@@ -104,7 +104,7 @@ def _failing_before(
     """
     tolerance = LEAST_TOLERANCE_SECONDS
     harm = signs.refused(track, refusals, before, max(tolerance, 60.0))
-    harm = [sign for sign in harm if sign.kind == "refused"]
+    harm = [sign for sign in harm if sign.kind == Kind.REFUSED]
     if not harm and (jam := signs.stuck(track, before.until, tolerance, before.since)):
         harm.append(jam)
     if not harm and hosts is None and around.data_from < before.since - 60:
@@ -140,9 +140,9 @@ class _InPhase:
 
     def outcome(
         self,
-        word: str,
+        word: Happened,
         reasons: Sequence[str],
-        kind: str | None = None,
+        kind: Kind | None = None,
         at: float | None = None,
         confidence: str = signs.CERTAIN,
     ) -> Outcome:
@@ -223,8 +223,8 @@ def _as_before(here: _InPhase, earlier: Sign) -> Outcome:
         for span in within(here.track.answered.get(name, ()), phase.settled, phase.until)
     )
     if works and not here.harm:
-        return here.outcome(outcome.FAILING_BEFORE, (earlier.reason,), outcome.WORKS_AGAIN)
-    return _of_sign(phase, outcome.FAILING_BEFORE, earlier, here.rates)
+        return here.outcome(Happened.FAILING_BEFORE, (earlier.reason,), Kind.WORKS_AGAIN)
+    return _of_sign(phase, Happened.FAILING_BEFORE, earlier, here.rates)
 
 
 def _harmed(here: _InPhase) -> Outcome | None:
@@ -234,8 +234,8 @@ def _harmed(here: _InPhase) -> Outcome | None:
     if change is not None:
         worse = _worse(here.track, here.refusals, harm, here.base, change, here.around, phase)
         if (worst := _strongest(worse)) is not None:
-            happened = _of_sign(phase, outcome.CHANGED, worst, here.rates, worse)
-            return replace(happened, kind=outcome.WORSE, reasons=(change.reason, *happened.reasons))
+            happened = _of_sign(phase, Happened.CHANGED, worst, here.rates, worse)
+            return replace(happened, kind=Kind.WORSE, reasons=(change.reason, *happened.reasons))
     worst = _strongest(harm)
     if worst is None:
         return None
@@ -243,9 +243,9 @@ def _harmed(here: _InPhase) -> Outcome | None:
         worst = worst._replace(reason=f"{worst.reason}; {change.reason}")
         harm = [worst, *(sign for sign in harm if sign.kind != worst.kind)]
     locked_out = _partly_locked_out(here.track, here.library, here.around, worst, phase)
-    if locked_out is not None and locked_out.kind == outcome.FAILED_LOGINS:
-        return _of_sign(phase, outcome.GONE, locked_out, here.rates)
-    return _of_sign(phase, outcome.FAILING, locked_out or worst, here.rates, harm)
+    if locked_out is not None and locked_out.kind == Kind.FAILED_LOGINS:
+        return _of_sign(phase, Happened.GONE, locked_out, here.rates)
+    return _of_sign(phase, Happened.FAILING, locked_out or worst, here.rates, harm)
 
 
 def _missing(here: _InPhase) -> list[Sign]:
@@ -273,18 +273,18 @@ def _unharmed(here: _InPhase) -> Outcome:
     denied = signs.not_authorized(here.track, phase.until)
     if here.answered_until is None or here.answered_until < phase.since:
         if denied:
-            return here.outcome(outcome.UNAFFECTED, tuple(denied.values()))
-        return here.outcome(outcome.NOT_SEEN, (_why_not_seen(here),))
+            return here.outcome(Happened.UNAFFECTED, tuple(denied.values()))
+        return here.outcome(Happened.NOT_SEEN, (_why_not_seen(here),))
     if change is not None and change.at >= phase.since:
-        return here.outcome(outcome.CHANGED, (change.reason,), outcome.FIXED, change.at, change.confidence)
+        return here.outcome(Happened.CHANGED, (change.reason,), Kind.FIXED, change.at, change.confidence)
     if untested := _untested(here.track, here.library, here.around, here.base, phase):
         reason = f"still {functions.does(untested)}, but so far only on brokers that are not upgraded yet"
-        return here.outcome(outcome.NOT_TESTED, (reason,))
+        return here.outcome(Happened.NOT_TESTED, (reason,))
     notes = (*denied.values(), *_notes(here.track, here.base, phase, denied))
     perhaps = may_have_changed(here.track, here.refusals, here.around.upgrade, phase.until)
     if perhaps is not None:
-        return here.outcome(outcome.UNAFFECTED, (perhaps, *notes), confidence=signs.POSSIBLE)
-    return here.outcome(outcome.UNAFFECTED, notes)
+        return here.outcome(Happened.UNAFFECTED, (perhaps, *notes), confidence=signs.POSSIBLE)
+    return here.outcome(Happened.UNAFFECTED, notes)
 
 
 def _why_not_seen(here: _InPhase) -> str:
@@ -310,20 +310,20 @@ def _of_new(
     first = track.all_requests[0].first if track.all_requests else phase.until
     if first < around.upgrade.phases[0].since and not within(track.all_requests, phase.since, phase.until):
         reason = f"last seen at {clock(track.all_requests[0].last)}, on an earlier release: too few requests to know its normal rate"
-        return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
+        return Outcome(phase.name, Happened.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     if first >= phase.until:
         return Outcome(
-            phase.name, outcome.NOT_SEEN, None, None, reasons=("first seen after this phase",), rates=rates
+            phase.name, Happened.NOT_SEEN, None, None, reasons=("first seen after this phase",), rates=rates
         )
     gave_up = signs.without_fetch(track, first, phase.recorded_until)
     if gave_up is not None:
         harm.append(gave_up)
     worst = _strongest(harm)
     if worst is not None:
-        return _of_sign(phase, outcome.FAILING, worst, rates, harm)
+        return _of_sign(phase, Happened.FAILING, worst, rates, harm)
     return Outcome(
         phase.name,
-        outcome.NEW,
+        Happened.NEW,
         None,
         first,
         reasons=(f"not seen on {around.upgrade.from_release}, so there is nothing to compare with",),
@@ -359,20 +359,20 @@ def _vanished(
     overall = base.overall
     if overall is None or overall.tolerance is None:
         worst = _strongest(harm)
-        return _of_sign(phase, outcome.FAILING, worst, rates, harm) if worst else None
+        return _of_sign(phase, Happened.FAILING, worst, rates, harm) if worst else None
     last = _last_answered(track, phase.until)
     if last is None:
         return None
     worst = _strongest(harm)
     if worst is not None and last >= base.until - tolerance:
-        return _of_sign(phase, outcome.FAILING, worst, rates, harm)
+        return _of_sign(phase, Happened.FAILING, worst, rates, harm)
     before_the_roll = base.until - last > tolerance
     left_group = _left_group(track, last)
     if left_group:
         return Outcome(
             phase.name,
-            outcome.GONE,
-            outcome.LEFT_GROUP,
+            Happened.GONE,
+            Kind.LEFT_GROUP,
             last,
             signs.CERTAIN,
             (f"left its group at {clock(last)}, as a client does when it is shut down",),
@@ -383,8 +383,8 @@ def _vanished(
         if library.breaks_login and not _is_let_in(track, around):
             return Outcome(
                 phase.name,
-                outcome.FAILING,
-                outcome.AUTHENTICATION_FAILED,
+                Happened.FAILING,
+                Kind.AUTHENTICATION_FAILED,
                 last,
                 signs.LIKELY,
                 (f"last request answered at {clock(last)}; {rose}", *library.breaks_login),
@@ -392,8 +392,8 @@ def _vanished(
             )
         return Outcome(
             phase.name,
-            outcome.GONE,
-            outcome.FAILED_LOGINS,
+            Happened.GONE,
+            Kind.FAILED_LOGINS,
             last,
             signs.POSSIBLE,
             (
@@ -407,7 +407,7 @@ def _vanished(
         why += ", before the first broker was upgraded"
     if not around.has_failed_logins and _may_log_in(track):
         why += "; no record has failed logins, so it may be locked out"
-    return Outcome(phase.name, outcome.GONE, outcome.SILENT, last, signs.POSSIBLE, (why,), rates)
+    return Outcome(phase.name, Happened.GONE, Kind.SILENT, last, signs.POSSIBLE, (why,), rates)
 
 
 def _partly_locked_out(
@@ -416,16 +416,16 @@ def _partly_locked_out(
     """Whether a function stopped because new connections are not let in: open ones continue until their broker stops.
     No upgraded broker has answered it then.
     """
-    if sign.kind != outcome.SILENT_FUNCTION:
+    if sign.kind != Kind.SILENT_FUNCTION:
         return None
     rose = _failed_logins_rose(track, around, sign.since, phase.until)
     if not rose or _is_let_in(track, around):
         return None
     if library.breaks_login:
         reason = f"{rose}; {'; '.join(library.breaks_login)}"
-        return Sign(outcome.AUTHENTICATION_FAILED, sign.since, signs.LIKELY, reason, sign.functions, ())
+        return Sign(Kind.AUTHENTICATION_FAILED, sign.since, signs.LIKELY, reason, sign.functions, ())
     reason = f"{sign.reason}; {rose}; no known issue in its library explains this"
-    return Sign(outcome.FAILED_LOGINS, sign.since, signs.POSSIBLE, reason, sign.functions, ())
+    return Sign(Kind.FAILED_LOGINS, sign.since, signs.POSSIBLE, reason, sign.functions, ())
 
 
 def _left_group(track: Track, last: float) -> bool:
@@ -490,7 +490,7 @@ def _worse(
     """
 
     def is_from_it(sign: Sign) -> bool:
-        if sign.kind in (outcome.REFUSED, outcome.PARTLY):
+        if sign.kind in (Kind.REFUSED, Kind.PARTLY):
             own = [r for r in refusals if r.api_key in sign.api_keys and r.last >= phase.since]
             return all(refusal.first >= change.at - around.exactness.slot_seconds for refusal in own)
         return sign.since >= change.ended - 10 and not any(
@@ -546,7 +546,7 @@ def _notes(track: Track, base: Baseline, phase: Phase, explained: Collection[str
 
 
 def _of_sign(
-    phase: Phase, what: str, sign: Sign, rates: tuple[FunctionRates, ...], all_signs: Sequence[Sign] = ()
+    phase: Phase, what: Happened, sign: Sign, rates: tuple[FunctionRates, ...], all_signs: Sequence[Sign] = ()
 ) -> Outcome:
     signs_in_order = [sign, *(other_sign for other_sign in all_signs if other_sign is not sign)]
     return Outcome(
@@ -585,7 +585,7 @@ def _confirmed(
     stopped = {
         name: sign.since
         for sign in found
-        if sign.kind == outcome.SILENT_FUNCTION and sign.confidence != signs.POSSIBLE
+        if sign.kind == Kind.SILENT_FUNCTION and sign.confidence != signs.POSSIBLE
         for name in sign.functions
     }
 
@@ -599,7 +599,7 @@ def _confirmed(
 
     return [
         sign._replace(confidence=signs.LIKELY)
-        if sign.kind == outcome.REFUSED
+        if sign.kind == Kind.REFUSED
         and sign.confidence == signs.POSSIBLE
         and any(is_why(key) for key in sign.api_keys)
         else sign

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from client_telemetry.activity.records import FailedLogin
 from client_telemetry.review import outcome
-from client_telemetry.review.outcome import Outcome
+from client_telemetry.review.outcome import Happened, Kind, Outcome
 from client_telemetry.review.phases import Upgrade
-from client_telemetry.review.prediction import AS_SAFE, NOT_TRIGGERED, UNEXPECTED, Prediction
+from client_telemetry.review.prediction import Comparison, Prediction
 from client_telemetry.review.rule_records import RuleRecord
 
 
@@ -18,7 +18,7 @@ class WindowWithoutData(ValueError):
 
 @dataclass(frozen=True)
 class ReviewedClient:
-    """`outcomes`: one for each phase after `before`. `comparison`: one of prediction.COMPARISONS."""
+    """`outcomes`: one for each phase after `before`. `comparison`: see Prediction."""
 
     client_id: str | None
     principal: str
@@ -28,7 +28,7 @@ class ReviewedClient:
     listener_protocols: tuple[str, ...]
     prediction: Prediction | None
     outcomes: tuple[Outcome, ...]
-    comparison: str
+    comparison: Comparison
     groups: tuple[str, ...] = ()
     owner: str | None = None
     owner_contact: str | None = None
@@ -55,29 +55,29 @@ class ReviewedClient:
     @property
     def is_failing(self) -> bool:
         """Whether it fails at the end of the records and did not before the upgrade."""
-        return self.last_outcome.outcome == outcome.FAILING
+        return self.last_outcome.outcome == Happened.FAILING
 
     @property
     def is_down(self) -> bool:
         """Whether it fails at the end of the records, whatever caused it and whenever that began."""
         last = self.last_outcome
-        if last.outcome == outcome.CHANGED:
-            return last.kind == outcome.WORSE
-        return last.outcome in (outcome.FAILING, outcome.FAILING_BEFORE) and last.kind != outcome.WORKS_AGAIN
+        if last.outcome == Happened.CHANGED:
+            return last.kind == Kind.WORSE
+        return last.outcome in (Happened.FAILING, Happened.FAILING_BEFORE) and last.kind != Kind.WORKS_AGAIN
 
     @property
     def fix(self) -> str:
         """Of what was predicted. Empty where nothing was, and where it fails otherwise than predicted: that fix would not
         help."""
-        if self.prediction is None or self.comparison == AS_SAFE:
+        if self.prediction is None or self.comparison == Comparison.AS_SAFE:
             return ""
-        is_other = self.is_failing and self.comparison in (UNEXPECTED, NOT_TRIGGERED)
+        is_other = self.is_failing and self.comparison in (Comparison.UNEXPECTED, Comparison.NOT_TRIGGERED)
         return "" if is_other else self.prediction.fix
 
     @property
     def failed(self) -> Outcome | None:
         """The first phase in which it failed."""
-        return next((happened for happened in self.outcomes if happened.outcome == outcome.FAILING), None)
+        return next((happened for happened in self.outcomes if happened.outcome == Happened.FAILING), None)
 
 
 @dataclass(frozen=True)

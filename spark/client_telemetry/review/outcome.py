@@ -2,24 +2,51 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-UNAFFECTED, FAILING, FAILING_BEFORE = "unaffected", "failing", "failing_before"
-GONE, CHANGED, NEW = "gone_or_locked_out", "changed", "new"
-NOT_TESTED, NOT_SEEN = "not_tested", "not_seen"
-OUTCOMES = (FAILING, GONE, FAILING_BEFORE, CHANGED, NOT_TESTED, NOT_SEEN, NEW, UNAFFECTED)
-"""What needs attention first."""
 
-REFUSED, AUTHENTICATION_FAILED = "refused", "authentication_failed"
-SILENT_FUNCTION, STUCK, PARTLY = "silent_function", "stuck", "partly"
-FAILURE_KINDS = (REFUSED, AUTHENTICATION_FAILED, STUCK, SILENT_FUNCTION, PARTLY)
+class Happened(StrEnum):
+    """What happened to a client in a phase; what needs attention first."""
 
-LEFT_GROUP, FAILED_LOGINS, SILENT = "left_group", "failed_logins", "silent"
-GONE_KINDS = (LEFT_GROUP, FAILED_LOGINS, SILENT)
-"""How a client went: it left its group cleanly; failed logins from its address rose at that time and nothing known
-about its library would explain them; neither.
-"""
-FIXED, WORSE, WORKS_AGAIN = "fixed", "worse", "works_again"
+    FAILING = "failing"
+    GONE = "gone_or_locked_out"
+    FAILING_BEFORE = "failing_before"
+    CHANGED = "changed"
+    NOT_TESTED = "not_tested"
+    NOT_SEEN = "not_seen"
+    NEW = "new"
+    UNAFFECTED = "unaffected"
 
+
+OUTCOMES = tuple(Happened)
+
+
+class Kind(StrEnum):
+    """How a client fails; how it went: it left its group cleanly, failed logins from its address rose at that time and nothing
+    known about its library would explain them, or neither; how it changed.
+    """
+
+    REFUSED = "refused"
+    AUTHENTICATION_FAILED = "authentication_failed"
+    STUCK = "stuck"
+    SILENT_FUNCTION = "silent_function"
+    PARTLY = "partly"
+    LEFT_GROUP = "left_group"
+    FAILED_LOGINS = "failed_logins"
+    SILENT = "silent"
+    FIXED = "fixed"
+    WORSE = "worse"
+    WORKS_AGAIN = "works_again"
+
+
+FAILURE_KINDS = (
+    Kind.REFUSED,
+    Kind.AUTHENTICATION_FAILED,
+    Kind.STUCK,
+    Kind.SILENT_FUNCTION,
+    Kind.PARTLY,
+)
+GONE_KINDS = (Kind.LEFT_GROUP, Kind.FAILED_LOGINS, Kind.SILENT)
 
 FunctionRates = tuple[str, float, float]
 """A function, and its requests per minute before and in the phase. A plain tuple, as there are many: pickling an
@@ -34,8 +61,8 @@ class Outcome:
     """
 
     phase: str
-    outcome: str
-    kind: str | None = None
+    outcome: Happened
+    kind: Kind | None = None
     since: float | None = None
     confidence: str = "certain"
     reasons: tuple[str, ...] = ()
@@ -48,11 +75,11 @@ class Outcome:
 
 def last_of(outcomes: Sequence[Outcome]) -> Outcome:
     """The latest outcome that says something: a client that was not seen in the last phase keeps its previous one."""
-    telling = [happened for happened in outcomes if happened.outcome != NOT_SEEN]
+    telling = [happened for happened in outcomes if happened.outcome != Happened.NOT_SEEN]
     return telling[-1] if telling else outcomes[-1]
 
 
 def is_well_again(outcomes: Sequence[Outcome]) -> bool:
     """Whether it failed in some phase and works since."""
-    has_failed = any(happened.outcome == FAILING for happened in outcomes)
-    return has_failed and last_of(outcomes).outcome == UNAFFECTED
+    has_failed = any(happened.outcome == Happened.FAILING for happened in outcomes)
+    return has_failed and last_of(outcomes).outcome == Happened.UNAFFECTED

@@ -19,12 +19,12 @@ from client_telemetry.identity.client_families import family
 from client_telemetry.identity.owners import first_match
 from client_telemetry.knowledge import apis, kip511, served
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.review import functions, metric_changes, metric_curves, outcome, span_series
+from client_telemetry.review import functions, metric_changes, metric_curves, span_series
 from client_telemetry.review.hosts import addresses_that_stay
 from client_telemetry.review.metric_changes import CONNECTIONS, CompareColumns, Group
 from client_telemetry.review.metric_curves import Sums
 from client_telemetry.review.model import ReviewedClient
-from client_telemetry.review.outcome import FunctionRates, Outcome
+from client_telemetry.review.outcome import FunctionRates, Happened, Outcome
 from client_telemetry.review.phases import FINALIZED, ROLLED_BACK, ROLLING, Phase
 from client_telemetry.review.prediction import Prediction, compared
 from client_telemetry.review.setting import Part, Predictions, Setting
@@ -332,7 +332,7 @@ class _Series:
             key, own = candidate.key, range(bounds[number], bounds[number + 1])
             ordered = sorted(own, key=lambda place: _name(codes[place], is_tool=bool(self.is_tool[number])))
             outcomes = tuple(
-                Outcome(phase.name, outcome.UNAFFECTED, rates=tuple(of_phase[place] for place in ordered))
+                Outcome(phase.name, Happened.UNAFFECTED, rates=tuple(of_phase[place] for place in ordered))
                 for phase, of_phase in zip(self._after, rates, strict=True)
             )
             own_groups = tuple(sorted(set().union(*(groups.get(client, ()) for client in candidate.clients))))

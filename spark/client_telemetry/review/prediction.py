@@ -5,30 +5,26 @@ foreseen.py predicts what no report did.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from client_telemetry.knowledge import known_issues
 from client_telemetry.knowledge.vocabulary import Answer, Verdict, When
 from client_telemetry.review import functions, outcome, phases, signs
-from client_telemetry.review.outcome import Outcome
+from client_telemetry.review.outcome import Happened, Kind, Outcome
 
-HAPPENED, DID_NOT_HAPPEN, UNEXPECTED, AS_SAFE = "happened", "did_not_happen", "unexpected", "as_predicted"
-NOT_TRIGGERED, FIXED_MEANWHILE, CANNOT_TELL, NOT_COUNTED = (
-    "not_triggered",
-    "fixed_meanwhile",
-    "cannot_tell",
-    "not_counted",
-)
-COMPARISONS = (
-    HAPPENED,
-    DID_NOT_HAPPEN,
-    UNEXPECTED,
-    AS_SAFE,
-    NOT_TRIGGERED,
-    FIXED_MEANWHILE,
-    CANNOT_TELL,
-    NOT_COUNTED,
-)
+
+class Comparison(StrEnum):
+    """What became of a prediction, over all phases of an upgrade."""
+
+    HAPPENED = "happened"
+    DID_NOT_HAPPEN = "did_not_happen"
+    UNEXPECTED = "unexpected"
+    AS_SAFE = "as_predicted"
+    NOT_TRIGGERED = "not_triggered"
+    FIXED_MEANWHILE = "fixed_meanwhile"
+    CANNOT_TELL = "cannot_tell"
+    NOT_COUNTED = "not_counted"
 
 
 @dataclass(frozen=True)
@@ -120,59 +116,69 @@ def from_report(row: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -
     )
 
 
-def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> str:
-    """One of COMPARISONS, over all phases of an upgrade."""
+def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> Comparison:
+    """Over all phases of an upgrade."""
     words = {phase_outcome.outcome for phase_outcome in happened}
-    if outcome.FAILING_BEFORE in words or prediction is None:  # without one, it was not there to be judged
-        return NOT_COUNTED
+    if Happened.FAILING_BEFORE in words or prediction is None:  # without one, it was not there to be judged
+        return Comparison.NOT_COUNTED
     foreseen = prediction.verdict in (Verdict.BREAKS, Verdict.DEGRADES) or any(
         verdict in (Verdict.BREAKS, Verdict.DEGRADES)
         for phase, verdict in prediction.by_phase.items()
         if phase != phases.ROLLED_BACK
     )
-    if outcome.FAILING in words:
+    if Happened.FAILING in words:
         return _compared_with_failure(prediction, happened, foreseen=foreseen or _suspected(prediction))
-    if words <= {outcome.GONE, outcome.NOT_SEEN, outcome.NEW}:
-        return CANNOT_TELL
-    if any(phase_outcome.kind == outcome.WORSE for phase_outcome in happened):
-        return CANNOT_TELL if foreseen else NOT_COUNTED
+    if words <= {Happened.GONE, Happened.NOT_SEEN, Happened.NEW}:
+        return Comparison.CANNOT_TELL
+    if any(phase_outcome.kind == Kind.WORSE for phase_outcome in happened):
+        return Comparison.CANNOT_TELL if foreseen else Comparison.NOT_COUNTED
     if foreseen:
         return _compared_with_health(prediction, happened)
     if prediction.verdict == Verdict.INSUFFICIENT_EVIDENCE:
-        return FIXED_MEANWHILE if outcome.CHANGED in words and _suspected(prediction) else NOT_COUNTED
-    return AS_SAFE if prediction.verdict in (Verdict.SAFE, Verdict.UNSUPPORTED) else NOT_COUNTED
+        return (
+            Comparison.FIXED_MEANWHILE
+            if Happened.CHANGED in words and _suspected(prediction)
+            else Comparison.NOT_COUNTED
+        )
+    return (
+        Comparison.AS_SAFE
+        if prediction.verdict in (Verdict.SAFE, Verdict.UNSUPPORTED)
+        else Comparison.NOT_COUNTED
+    )
 
 
-def _compared_with_health(prediction: Prediction, happened: Sequence[Outcome]) -> str:
+def _compared_with_health(prediction: Prediction, happened: Sequence[Outcome]) -> Comparison:
     """For a client of which harm was foreseen and that did not fail in any phase."""
     words = {each.outcome for each in happened}
-    if outcome.CHANGED in words:
-        return FIXED_MEANWHILE
-    if any((each.outcome, each.confidence) == (outcome.UNAFFECTED, signs.POSSIBLE) for each in happened):
-        return CANNOT_TELL  # it may have been replaced
+    if Happened.CHANGED in words:
+        return Comparison.FIXED_MEANWHILE
+    if any((each.outcome, each.confidence) == (Happened.UNAFFECTED, signs.POSSIBLE) for each in happened):
+        return Comparison.CANNOT_TELL  # it may have been replaced
     if prediction.when == When.LATENT:
-        return NOT_TRIGGERED
-    return CANNOT_TELL if outcome.NOT_TESTED in words else DID_NOT_HAPPEN
+        return Comparison.NOT_TRIGGERED
+    return Comparison.CANNOT_TELL if Happened.NOT_TESTED in words else Comparison.DID_NOT_HAPPEN
 
 
-def _compared_with_failure(prediction: Prediction, happened: Sequence[Outcome], *, foreseen: bool) -> str:
+def _compared_with_failure(
+    prediction: Prediction, happened: Sequence[Outcome], *, foreseen: bool
+) -> Comparison:
     """For a client that failed in some phase. One that failed only during the roll, without being refused anything or a
     rule that says so, and is well again does not count: brokers restarted.
     """
     if foreseen and _explained(prediction, happened):
-        return HAPPENED
-    failed = [each for each in happened if each.outcome == outcome.FAILING]
-    by_restarts = all(each.phase == phases.ROLLING and each.kind != outcome.REFUSED for each in failed)
+        return Comparison.HAPPENED
+    failed = [each for each in happened if each.outcome == Happened.FAILING]
+    by_restarts = all(each.phase == phases.ROLLING and each.kind != Kind.REFUSED for each in failed)
     if by_restarts and outcome.is_well_again(happened) and happened[-1].phase != phases.ROLLED_BACK:
-        return NOT_COUNTED
-    return NOT_TRIGGERED if foreseen and prediction.when == When.LATENT else UNEXPECTED
+        return Comparison.NOT_COUNTED
+    return Comparison.NOT_TRIGGERED if foreseen and prediction.when == When.LATENT else Comparison.UNEXPECTED
 
 
 def _explained(prediction: Prediction, happened: Sequence[Outcome]) -> bool:
     """Whether what failed may be what was predicted, which belongs to a cause: a client may fail for another reason."""
     harmful = [rule for rule in prediction.rules if rule.verdict in (Verdict.BREAKS, Verdict.DEGRADES)]
     harmful = [rule for rule in harmful if rule.decides] or harmful
-    failed = [each for each in happened if each.outcome == outcome.FAILING]
+    failed = [each for each in happened if each.outcome == Happened.FAILING]
     return not harmful or any(_is_cause(rule, failed) for rule in harmful)
 
 
@@ -180,8 +186,8 @@ def _is_cause(rule: FoundRule, failed: Sequence[Outcome]) -> bool:
     """Whether a rule is about what failed: logging in, an API that was refused, or a function that stopped."""
     kinds = {each.kind for each in failed}
     if rule.rule_id in known_issues.login_rules():
-        return outcome.AUTHENTICATION_FAILED in kinds
-    if kinds == {outcome.AUTHENTICATION_FAILED}:
+        return Kind.AUTHENTICATION_FAILED in kinds
+    if kinds == {Kind.AUTHENTICATION_FAILED}:
         return False
     lost = {name for each in failed for name in each.lost}
     apis_lost = {key for each in failed for key in each.api_keys}

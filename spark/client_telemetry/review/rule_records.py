@@ -12,9 +12,8 @@ from typing import Protocol
 
 from client_telemetry.knowledge import known_issues
 from client_telemetry.knowledge.vocabulary import Verdict, When
-from client_telemetry.review import outcome, prediction
-from client_telemetry.review.outcome import Outcome
-from client_telemetry.review.prediction import FoundRule, Prediction
+from client_telemetry.review.outcome import Happened, Kind, Outcome
+from client_telemetry.review.prediction import Comparison, FoundRule, Prediction
 from client_telemetry.tables.rows import RuleRecordRow
 
 COUNTS = ("predicted", "happened", "did_not_happen", "not_triggered", "cannot_tell", "missed")
@@ -75,7 +74,7 @@ def rule_records(clients: Sequence[Judged]) -> tuple[RuleRecord, ...]:
             own["predicted"] += 1
             own[_of_rule(client, rule)] += 1
     for client in clients:
-        if client.comparison != prediction.UNEXPECTED:
+        if client.comparison != Comparison.UNEXPECTED:
             continue
         for rule_id, own in counts.items():
             own["missed"] += _is_about(rule_id, subjects.get(rule_id, set()), client.outcomes)
@@ -128,17 +127,17 @@ def table_rows(
 
 
 def _of_rule(client: Judged, rule: FoundRule) -> str:
-    if client.comparison == prediction.HAPPENED:
+    if client.comparison == Comparison.HAPPENED:
         return "happened"
-    if client.comparison == prediction.DID_NOT_HAPPEN:
+    if client.comparison == Comparison.DID_NOT_HAPPEN:
         return "not_triggered" if rule.when == When.LATENT else "did_not_happen"
-    if client.comparison == prediction.NOT_TRIGGERED:
+    if client.comparison == Comparison.NOT_TRIGGERED:
         return "not_triggered"
     return "cannot_tell"
 
 
 def _is_about(rule_id: str, api_keys: set[int], outcomes: Sequence[Outcome]) -> bool:
-    failed = [happened for happened in outcomes if happened.outcome == outcome.FAILING]
+    failed = [happened for happened in outcomes if happened.outcome == Happened.FAILING]
     if rule_id in known_issues.login_rules():
-        return any(failure.kind == outcome.AUTHENTICATION_FAILED for failure in failed)
+        return any(failure.kind == Kind.AUTHENTICATION_FAILED for failure in failed)
     return any(api_keys & set(failure.api_keys) for failure in failed)

@@ -16,6 +16,7 @@ from client_telemetry.activity.records import UnnamedRefusal, clock
 from client_telemetry.knowledge import apis, error_codes
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.review import functions
+from client_telemetry.review.outcome import Kind
 from client_telemetry.review.phases import Phase
 from client_telemetry.review.regularity import Regularity, regularity
 from client_telemetry.review.tracks import Failures, Span, Track, last_before, within
@@ -87,7 +88,7 @@ class Refusal(NamedTuple):
 
 
 class Sign(NamedTuple):
-    kind: str
+    kind: Kind
     since: float
     confidence: str
     reason: str
@@ -217,20 +218,20 @@ def refused(track: Track, refusals: Sequence[Refusal], phase: Phase, tolerance: 
         affected = (name,) if name else (apis.name(refusal.api_key),)
         where = {span.incarnation for span in still}
         if where - refusal.incarnations and not where & refusal.incarnations:
-            signs.append(Sign("partly", first, refusal.confidence, says, affected, (refusal.api_key,)))
+            signs.append(Sign(Kind.PARTLY, first, refusal.confidence, says, affected, (refusal.api_key,)))
         elif not still:
-            signs.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
+            signs.append(Sign(Kind.REFUSED, first, refusal.confidence, says, affected, (refusal.api_key,)))
         elif (
             not [span for span in own if recorded_until - span.last <= tolerance]
             and refusal.api_key in track.by_api
             and refusal.confidence != POSSIBLE
             and until - refusal.last <= tolerance
         ):  # The function continues by another request, as heartbeats do after a refused JoinGroup, but the API does not.
-            signs.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
+            signs.append(Sign(Kind.REFUSED, first, refusal.confidence, says, affected, (refusal.api_key,)))
         elif (answers := _of_another_program(track, refusal, phase, tolerance)) is not None:
             others = f", while {apis.name(refusal.api_key)} v{answers} is answered: two programs have its client id"
             signs.append(
-                Sign("refused", first, refusal.confidence, says + others, affected, (refusal.api_key,))
+                Sign(Kind.REFUSED, first, refusal.confidence, says + others, affected, (refusal.api_key,))
             )
     return signs
 
@@ -295,7 +296,7 @@ def silent(
         # Nothing failed and nothing is requested more often: the application may have nothing to do.
         may_be_idle = not (structural or failing or refused_apis or asks_more or goes_back)
         confidence = CERTAIN if structural and follows else POSSIBLE if may_be_idle else LIKELY
-        signs.append(Sign("silent_function", last, confidence, says, (name,), ()))
+        signs.append(Sign(Kind.SILENT_FUNCTION, last, confidence, says, (name,), ()))
     return signs
 
 
@@ -334,7 +335,7 @@ def without_fetch(track: Track, since: float, until: float) -> Sign | None:
     if any(span.last > first for span in went_on) or until - first < FOLLOWS_SECONDS / 4:
         return None
     return Sign(
-        "silent_function",
+        Kind.SILENT_FUNCTION,
         first,
         LIKELY,
         f"joined its group and asked for committed offsets at {clock(first)}, but has not looked up an offset or fetched since",
@@ -399,7 +400,7 @@ def _stuck_api(
         f"{apis.name(key)} has returned nothing but error {errors} since {clock(first)}, "
         f"for longer than its timeout of {timeout:.0f} s"
     )
-    return Sign("stuck", first, CERTAIN, says, (name,) if name else (), (key,))
+    return Sign(Kind.STUCK, first, CERTAIN, says, (name,) if name else (), (key,))
 
 
 def _going_on(track: Track, name: str, since: float, until: float) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from client_telemetry.knowledge.vocabulary import Completeness
 from client_telemetry.tables.suite import Expectations, Suite
 from client_telemetry.tables.table import (
     BROKER_ID,
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
     from client_telemetry.tables.rows import BrokerHourRow
 
 COMPLETENESS = {
-    "complete": "the hour has a manifest, and every record that it lists was read",
-    "no_manifest": "the hour has no manifest: what happened is not known",
-    "bad_manifest": "the hour has a manifest that cannot be read",
-    "missing_objects": "a manifest lists an object that does not exist",
-    "sequence_gap": "record numbers of an incarnation have a gap that starts in this hour",
-    "dropped_records": "the broker reported dropped records in this hour",
-    "unread_records": "fewer records were read than the manifests list",
-    "registry_not_watching": "connections were watched for only part of the hour, or not at all",
-    "registry_incomplete": "the broker counted connections or requests that its connection registry lacks",
+    Completeness.COMPLETE: "the hour has a manifest, and every record that it lists was read",
+    Completeness.NO_MANIFEST: "the hour has no manifest: what happened is not known",
+    Completeness.BAD_MANIFEST: "the hour has a manifest that cannot be read",
+    Completeness.MISSING_OBJECTS: "a manifest lists an object that does not exist",
+    Completeness.SEQUENCE_GAP: "record numbers of an incarnation have a gap that starts in this hour",
+    Completeness.DROPPED_RECORDS: "the broker reported dropped records in this hour",
+    Completeness.UNREAD_RECORDS: "fewer records were read than the manifests list",
+    Completeness.REGISTRY_NOT_WATCHING: "connections were watched for only part of the hour, or not at all",
+    Completeness.REGISTRY_INCOMPLETE: "the broker counted connections or requests that its connection registry lacks",
 }
 
 BROKER_HOURS: "Table[BrokerHourRow]" = Table(

@@ -10,7 +10,7 @@ from client_telemetry.activity.records import Activity, BrokerRun, Client, Evide
 from client_telemetry.review import decision, outcome
 from client_telemetry.review.in_parts import review
 from client_telemetry.review.judge_client import Surroundings, outcomes
-from client_telemetry.review.outcome import Outcome
+from client_telemetry.review.outcome import Happened, Outcome
 from client_telemetry.review.phases import upgrade_of
 from client_telemetry.review.prediction import Knowledge
 from client_telemetry.review.signs import NOTHING_REFUSED, Exactness, attributed
@@ -61,7 +61,7 @@ def test_logins_that_differ_in_what_is_not_known_are_in_order() -> None:
     (login,) = evidence.failed_logins
     evidence.failed_logins = [login, login._replace(mechanism=None), login._replace(reason="another")]
     (found,) = reviewed(evidence)
-    assert {each.outcome for each in found} == {outcome.UNAFFECTED}
+    assert {each.outcome for each in found} == {Happened.UNAFFECTED}
 
 
 def test_rates_are_of_the_time_that_was_recorded() -> None:
@@ -175,8 +175,8 @@ def test_what_the_upgraded_brokers_refused_is_past_after_a_rollback() -> None:
     evidence = Evidence("cluster", runs, [], activities, [], [], 10.0)
     (found,) = reviewed(evidence)
     assert [(each.phase, each.outcome, each.kind) for each in found] == [
-        ("rolling", outcome.FAILING, "partly"),
-        ("rolled_back", outcome.UNAFFECTED, None),
+        ("rolling", Happened.FAILING, "partly"),
+        ("rolled_back", Happened.UNAFFECTED, None),
     ]
 
 
@@ -237,7 +237,7 @@ def test_more_evidence_of_harm_never_turns_failing_into_unaffected(
     found = list(reviewed(evidence, bool(case["breaks_login"])))
 
     last = [own[-1].outcome for own in found]
-    assert outcome.FAILING in last, found
+    assert Happened.FAILING in last, found
 
 
 def test_two_programs_with_one_client_id_are_distinguished_by_their_software() -> None:
@@ -445,7 +445,7 @@ def halted(who: Client, did: str) -> Evidence:
 
 def test_while_the_roll_is_halted_who_saw_no_upgraded_broker_is_not_tested() -> None:
     ((found,),) = reviewed(halted(scenarios.client("orders"), "Produce:2@0-900/2"))
-    assert (found.phase, found.outcome) == ("rolling", outcome.NOT_TESTED)
+    assert (found.phase, found.outcome) == ("rolling", Happened.NOT_TESTED)
     assert "only on brokers that are not upgraded" in found.reasons[0]
 
 
@@ -457,10 +457,10 @@ def test_while_the_roll_is_halted_who_goes_on_with_an_upgraded_broker_is_unaffec
         if each.incarnation == "3-new"
     ]
     ((found,),) = reviewed(evidence)
-    assert (found.phase, found.outcome) == ("rolling", outcome.UNAFFECTED)
+    assert (found.phase, found.outcome) == ("rolling", Happened.UNAFFECTED)
 
 
-OUTCOMES_WITH_A_CASE_OF_THEIR_OWN = {outcome.NOT_TESTED, outcome.CHANGED}
+OUTCOMES_WITH_A_CASE_OF_THEIR_OWN = {Happened.NOT_TESTED, Happened.CHANGED}
 
 
 def test_the_table_has_each_outcome_and_kind() -> None:

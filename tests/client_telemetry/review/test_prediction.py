@@ -4,11 +4,10 @@ from typing import Any
 
 import scenarios
 from client_telemetry.reports.review.wording import well_again
-from client_telemetry.review import outcome, prediction
 from client_telemetry.review.in_parts import review
 from client_telemetry.review.model import ReviewedClient
-from client_telemetry.review.outcome import Outcome
-from client_telemetry.review.prediction import FoundRule, Prediction, compared
+from client_telemetry.review.outcome import Happened, Kind, Outcome
+from client_telemetry.review.prediction import Comparison, FoundRule, Prediction, compared
 
 
 def reviewed(*clients: tuple[Any, str]) -> dict[str | None, ReviewedClient]:
@@ -31,9 +30,9 @@ def test_a_new_client_that_meets_what_was_predicted_gets_the_fix_and_counts() ->
         (who("new"), "Metadata:1@400-900/5 Produce:2@400-900/2x"),
     )
     new = clients["new"]
-    assert new.is_down and new.comparison == prediction.HAPPENED
+    assert new.is_down and new.comparison == Comparison.HAPPENED
     assert "upgrade" in new.fix
-    assert clients["old"].comparison == prediction.AS_SAFE
+    assert clients["old"].comparison == Comparison.AS_SAFE
 
 
 def test_a_new_client_that_fails_for_a_reason_of_its_own_gets_no_fix() -> None:
@@ -41,41 +40,41 @@ def test_a_new_client_that_fails_for_a_reason_of_its_own_gets_no_fix() -> None:
         (who("old"), "Produce:9@0-900/2"),
         (who("new"), "InitProducerId:4@400-900/1!90"),
     )["new"]
-    assert (new.comparison, new.fix) == (prediction.NOT_COUNTED, "")
+    assert (new.comparison, new.fix) == (Comparison.NOT_COUNTED, "")
 
 
 def test_a_client_that_fails_for_another_reason_was_not_predicted() -> None:
-    commits = Outcome("finalized", outcome.FAILING, outcome.REFUSED, 400.0, lost=("commit",), api_keys=(8,))
-    cannot_log_in = Outcome("finalized", outcome.FAILING, outcome.AUTHENTICATION_FAILED, 400.0)
-    stopped = Outcome("finalized", outcome.FAILING, outcome.SILENT_FUNCTION, 400.0, lost=("fetch",))
+    commits = Outcome("finalized", Happened.FAILING, Kind.REFUSED, 400.0, lost=("commit",), api_keys=(8,))
+    cannot_log_in = Outcome("finalized", Happened.FAILING, Kind.AUTHENTICATION_FAILED, 400.0)
+    stopped = Outcome("finalized", Happened.FAILING, Kind.SILENT_FUNCTION, 400.0, lost=("fetch",))
     login, offsets = "librdkafka_scram_nonce", "observed_version_refused"
     for rule, api_key, happened, comparison in (
-        (offsets, 8, commits, prediction.HAPPENED),
-        (offsets, 2, commits, prediction.UNEXPECTED),
-        (offsets, 2, stopped, prediction.HAPPENED),  # ListOffsets serves reading
-        (offsets, 8, cannot_log_in, prediction.UNEXPECTED),
-        (login, None, cannot_log_in, prediction.HAPPENED),
-        (login, None, commits, prediction.UNEXPECTED),
+        (offsets, 8, commits, Comparison.HAPPENED),
+        (offsets, 2, commits, Comparison.UNEXPECTED),
+        (offsets, 2, stopped, Comparison.HAPPENED),  # ListOffsets serves reading
+        (offsets, 8, cannot_log_in, Comparison.UNEXPECTED),
+        (login, None, cannot_log_in, Comparison.HAPPENED),
+        (login, None, commits, Comparison.UNEXPECTED),
     ):
         assert compared(of_rule(rule, api_key), [happened]) == comparison, (rule, api_key, happened.kind)
-    assert compared(of_rule(offsets, 2, "latent"), [commits]) == prediction.NOT_TRIGGERED
+    assert compared(of_rule(offsets, 2, "latent"), [commits]) == Comparison.NOT_TRIGGERED
 
 
 def test_who_failed_during_the_roll_alone_is_well_again() -> None:
-    stuck = Outcome("rolling", outcome.FAILING, outcome.STUCK, 320.0)
-    refused = Outcome("rolling", outcome.FAILING, outcome.REFUSED, 320.0, api_keys=(0,))
-    later = Outcome("not_finalized", outcome.FAILING, outcome.STUCK, 400.0)
-    well = Outcome("finalized", outcome.UNAFFECTED)
+    stuck = Outcome("rolling", Happened.FAILING, Kind.STUCK, 320.0)
+    refused = Outcome("rolling", Happened.FAILING, Kind.REFUSED, 320.0, api_keys=(0,))
+    later = Outcome("not_finalized", Happened.FAILING, Kind.STUCK, 400.0)
+    well = Outcome("finalized", Happened.UNAFFECTED)
     safe = Prediction("safe", "observed", None, "", "", {}, (), ())
-    assert compared(safe, [stuck, well]) == prediction.NOT_COUNTED
-    assert compared(safe, [refused, well]) == prediction.UNEXPECTED
-    assert compared(safe, [stuck, later, well]) == prediction.UNEXPECTED
-    assert compared(safe, [stuck, Outcome("rolled_back", outcome.UNAFFECTED)]) == prediction.UNEXPECTED
-    assert compared(of_rule("observed_version_refused", 0), [refused, well]) == prediction.HAPPENED
+    assert compared(safe, [stuck, well]) == Comparison.NOT_COUNTED
+    assert compared(safe, [refused, well]) == Comparison.UNEXPECTED
+    assert compared(safe, [stuck, later, well]) == Comparison.UNEXPECTED
+    assert compared(safe, [stuck, Outcome("rolled_back", Happened.UNAFFECTED)]) == Comparison.UNEXPECTED
+    assert compared(of_rule("observed_version_refused", 0), [refused, well]) == Comparison.HAPPENED
 
-    client = ReviewedClient("a", "User:a", "", "", (), (), safe, (stuck, well), prediction.NOT_COUNTED)
+    client = ReviewedClient("a", "User:a", "", "", (), (), safe, (stuck, well), Comparison.NOT_COUNTED)
     assert well_again(client) == "failed during the roll, well again" and not client.is_down
-    client = ReviewedClient("a", "User:a", "", "", (), (), safe, (later, well), prediction.UNEXPECTED)
+    client = ReviewedClient("a", "User:a", "", "", (), (), safe, (later, well), Comparison.UNEXPECTED)
     assert well_again(client) == "failed during the upgrade, well again"
-    client = ReviewedClient("a", "User:a", "", "", (), (), safe, (stuck,), prediction.UNEXPECTED)
+    client = ReviewedClient("a", "User:a", "", "", (), (), safe, (stuck,), Comparison.UNEXPECTED)
     assert well_again(client) == "" and client.is_down

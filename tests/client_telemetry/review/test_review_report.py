@@ -18,10 +18,12 @@ from client_telemetry.reports.review.publish import publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import ROWS, owner_packs
 from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS
-from client_telemetry.review import decision, outcome, phases, prediction
+from client_telemetry.review import decision, outcome, phases
 from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.metric_curves import NOTHING
 from client_telemetry.review.metric_review import metric_review
+from client_telemetry.review.outcome import Happened, Kind
+from client_telemetry.review.prediction import Comparison
 
 OWNERS = """
 rules:
@@ -89,9 +91,9 @@ def test_what_was_down_before_the_upgrade_is_down_now() -> None:
     """Sentences about now say so whoever caused it: a second upgrade finds the victims of the first."""
     made = report()
     (failing,) = (each for each in made.review.clients if each.client_id == "orders-refused")
-    before = outcome.Outcome("finalized", outcome.FAILING_BEFORE, outcome.REFUSED, 60.0, reasons=("refused",))
-    down = replace(failing, outcomes=(*failing.outcomes[:-1], before), comparison=prediction.NOT_COUNTED)
-    again = replace(down, outcomes=(*failing.outcomes[:-1], replace(before, kind=outcome.WORKS_AGAIN)))
+    before = outcome.Outcome("finalized", Happened.FAILING_BEFORE, Kind.REFUSED, 60.0, reasons=("refused",))
+    down = replace(failing, outcomes=(*failing.outcomes[:-1], before), comparison=Comparison.NOT_COUNTED)
+    again = replace(down, outcomes=(*failing.outcomes[:-1], replace(before, kind=Kind.WORKS_AGAIN)))
     one = replace(made, review=replace(made.review, clients=(down,)))
     assert "4.0.1: 1 application is down (before the upgrade already); no immediate" in one.sentence
     assert "No application" not in review_page(one)
@@ -113,17 +115,17 @@ def test_other_software_that_fails_since_is_down() -> None:
     made = report()
     (refused,) = (each for each in made.review.clients if each.client_id == "orders-refused")
     for word, kind, is_down in (
-        (outcome.FAILING_BEFORE, outcome.STUCK, True),
-        (outcome.FAILING_BEFORE, outcome.WORKS_AGAIN, False),
-        (outcome.CHANGED, outcome.WORSE, True),
-        (outcome.CHANGED, outcome.FIXED, False),
+        (Happened.FAILING_BEFORE, Kind.STUCK, True),
+        (Happened.FAILING_BEFORE, Kind.WORKS_AGAIN, False),
+        (Happened.CHANGED, Kind.WORSE, True),
+        (Happened.CHANGED, Kind.FIXED, False),
     ):
         client = replace(refused, outcomes=(outcome.Outcome(phases.FINALIZED, word, kind),))
         one = replace(made, review=replace(made.review, clients=(client,)))
         (text,) = owner_packs(one).values()
         assert ("1 of 1 application needs action now." in text) == is_down, (word, kind)
         assert ("1 application is down" in one.sentence) == is_down, (word, kind)
-        is_before = is_down and word == outcome.FAILING_BEFORE
+        is_before = is_down and word == Happened.FAILING_BEFORE
         assert ("(before the upgrade already)" in one.sentence) == is_before, (word, kind)
 
 
@@ -131,9 +133,9 @@ def test_who_fails_otherwise_than_predicted_does_not_get_the_fix() -> None:
     made = report()
     (refused,) = (each for each in made.review.clients if each.client_id == "orders-refused")
     for comparison, is_given in (
-        (prediction.HAPPENED, True),
-        (prediction.UNEXPECTED, False),
-        (prediction.NOT_TRIGGERED, False),
+        (Comparison.HAPPENED, True),
+        (Comparison.UNEXPECTED, False),
+        (Comparison.NOT_TRIGGERED, False),
     ):
         client = replace(refused, comparison=comparison)
         one = replace(made, review=replace(made.review, clients=(client,)))
@@ -250,9 +252,9 @@ def test_whole_review(same_as_kept, tmp_path) -> None:
 
 
 KINDS = [
-    *((outcome.FAILING, kind) for kind in outcome.FAILURE_KINDS),
-    *((outcome.GONE, kind) for kind in outcome.GONE_KINDS),
-    *((outcome.CHANGED, kind) for kind in (outcome.FIXED, outcome.WORSE, outcome.WORKS_AGAIN)),
+    *((Happened.FAILING, kind) for kind in outcome.FAILURE_KINDS),
+    *((Happened.GONE, kind) for kind in outcome.GONE_KINDS),
+    *((Happened.CHANGED, kind) for kind in (Kind.FIXED, Kind.WORSE, Kind.WORKS_AGAIN)),
     *((word, None) for word in outcome.OUTCOMES),
 ]
 
@@ -269,7 +271,7 @@ def report_of_every_kind() -> ReviewReport:
             "finalized", word, kind, 600.0 + number, "likely", ("a reason", "another"),
             (("produce", 12.345, 0.5),), ("produce",), (0, 1),
         )  # fmt: skip
-        comparison = prediction.COMPARISONS[number % len(prediction.COMPARISONS)]
+        comparison = Comparison[number % len(Comparison)]
         one = refused if number % 3 else other
         own = {
             "client_id": f"c-{number}",
@@ -295,7 +297,7 @@ def test_the_numbers_of_the_sentence_are_those_of_the_rows() -> None:
     def many(*words: str, comparison: str = "", at_once: bool | None = None, last: str = "") -> str:
         found = set()
         for own in of_client.values():
-            telling = [row for row in own if row["outcome"] != outcome.NOT_SEEN] or own
+            telling = [row for row in own if row["outcome"] != Happened.NOT_SEEN] or own
             breaks = any(r["predicted"] == "breaks" and r["predicted_when"] != "latent" for r in own)
             if (
                 own[0]["comparison"] in (comparison or own[0]["comparison"], *words)
@@ -308,12 +310,12 @@ def test_the_numbers_of_the_sentence_are_those_of_the_rows() -> None:
         return str(len(found))
 
     numbers = {
-        r"(\d+) of \d+ predicted immediate": many(comparison=prediction.HAPPENED, at_once=True),
-        r"(\d+) unexpected": many(comparison=prediction.UNEXPECTED),
-        r"(\d+) latent ones? ha": many(comparison=prediction.NOT_TRIGGERED),
-        r"(\d+) fixed meanwhile": many(comparison=prediction.FIXED_MEANWHILE),
-        r"(\d+) applications? disappeared for unknown reasons": many(last=outcome.GONE),
-        r"(\d+) (?:was|were) already failing": many(last=outcome.FAILING_BEFORE),
+        r"(\d+) of \d+ predicted immediate": many(comparison=Comparison.HAPPENED, at_once=True),
+        r"(\d+) unexpected": many(comparison=Comparison.UNEXPECTED),
+        r"(\d+) latent ones? ha": many(comparison=Comparison.NOT_TRIGGERED),
+        r"(\d+) fixed meanwhile": many(comparison=Comparison.FIXED_MEANWHILE),
+        r"(\d+) applications? disappeared for unknown reasons": many(last=Happened.GONE),
+        r"(\d+) (?:was|were) already failing": many(last=Happened.FAILING_BEFORE),
     }
     for pattern, number in numbers.items():
         (said,) = re.findall(pattern, made.sentence)

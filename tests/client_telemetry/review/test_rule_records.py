@@ -4,17 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 from client_telemetry.knowledge.vocabulary import Verdict, When
-from client_telemetry.review import outcome
-from client_telemetry.review.outcome import Outcome
-from client_telemetry.review.prediction import (
-    CANNOT_TELL,
-    DID_NOT_HAPPEN,
-    HAPPENED,
-    NOT_TRIGGERED,
-    UNEXPECTED,
-    FoundRule,
-    Prediction,
-)
+from client_telemetry.review.outcome import Happened, Kind, Outcome
+from client_telemetry.review.prediction import Comparison, FoundRule, Prediction
 from client_telemetry.review.rule_records import COUNTS, RuleRecord, rule_records, totals
 
 
@@ -37,17 +28,22 @@ def predicted(*rules: FoundRule) -> Prediction:
 
 
 def failing(*api_keys: int) -> tuple[Outcome, ...]:
-    return (Outcome("rolling", outcome.FAILING, outcome.REFUSED, 1.0, api_keys=api_keys),)
+    return (Outcome("rolling", Happened.FAILING, Kind.REFUSED, 1.0, api_keys=api_keys),)
 
 
 @pytest.mark.parametrize(
     ("case", "when", "comparison", "counted"),
     [
-        ("it broke as foreseen", When.AT_ONCE, HAPPENED, "happened"),
-        ("it goes on", When.AT_ONCE, DID_NOT_HAPPEN, "did_not_happen"),
-        ("a latent one goes on: neither right nor wrong", When.LATENT, DID_NOT_HAPPEN, "not_triggered"),
-        ("its trigger did not come", When.LATENT, NOT_TRIGGERED, "not_triggered"),
-        ("it was not seen since", When.AT_ONCE, CANNOT_TELL, "cannot_tell"),
+        ("it broke as foreseen", When.AT_ONCE, Comparison.HAPPENED, "happened"),
+        ("it goes on", When.AT_ONCE, Comparison.DID_NOT_HAPPEN, "did_not_happen"),
+        (
+            "a latent one goes on: neither right nor wrong",
+            When.LATENT,
+            Comparison.DID_NOT_HAPPEN,
+            "not_triggered",
+        ),
+        ("its trigger did not come", When.LATENT, Comparison.NOT_TRIGGERED, "not_triggered"),
+        ("it was not seen since", When.AT_ONCE, Comparison.CANNOT_TELL, "cannot_tell"),
     ],
 )
 def test_a_client_counts_once(case: str, when: str, comparison: str, counted: str) -> None:
@@ -59,14 +55,14 @@ def test_a_client_counts_once(case: str, when: str, comparison: str, counted: st
 
 
 def test_a_rule_that_decides_nothing_is_not_counted() -> None:
-    assert rule_records([Client(predicted(rule(decides=False)), failing(0), HAPPENED)]) == ()
+    assert rule_records([Client(predicted(rule(decides=False)), failing(0), Comparison.HAPPENED)]) == ()
 
 
 def test_who_failed_unexpectedly_in_what_a_rule_is_about_was_missed_by_it() -> None:
     clients = [
-        Client(predicted(rule()), failing(0), HAPPENED),
-        Client(predicted(), failing(0), UNEXPECTED),
-        Client(predicted(), failing(1), UNEXPECTED),
+        Client(predicted(rule()), failing(0), Comparison.HAPPENED),
+        Client(predicted(), failing(0), Comparison.UNEXPECTED),
+        Client(predicted(), failing(1), Comparison.UNEXPECTED),
         Client(None, failing(0), "not_counted"),
     ]
     (found,) = rule_records(clients)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
 from client_telemetry.artefacts.readers import toml_text
-from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse, parse_object, text_of
+from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
 _GEM_LOCKED = re.compile(r"^    ([\w.-]+) \((\d[\w.]*)(?:-[\w.-]+)?\)$")

@@ -17,10 +17,12 @@ from client_telemetry.reports.review.report import ReviewReport, message_paths, 
 from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS, predicted, well_again
 from client_telemetry.reports.upgrade import changes
 from client_telemetry.reports.wording import period
-from client_telemetry.review import applications, outcome, prediction
+from client_telemetry.review import applications
 from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange
 from client_telemetry.review.metric_curves import MOST_GROUPS
 from client_telemetry.review.model import ReviewedClient
+from client_telemetry.review.outcome import Happened
+from client_telemetry.review.prediction import Comparison
 
 ROWS_SHOWN = 300
 """Longest list of clients; outcomes.csv has all."""
@@ -34,20 +36,20 @@ PHASE_WORDS = {
 }
 DECISION_WORDS = {"go": "Continue", "stop": "Stop", "cannot_tell": "Cannot tell"}
 _COLORS = {
-    outcome.FAILING: "breaks_at_once",
-    outcome.GONE: "breaks_latent",
-    outcome.FAILING_BEFORE: "degrades",
-    outcome.NOT_TESTED: "insufficient_evidence",
-    outcome.NOT_SEEN: "insufficient_evidence",
-    outcome.CHANGED: "unsupported",
-    outcome.NEW: "unsupported",
-    outcome.UNAFFECTED: "safe",
+    Happened.FAILING: "breaks_at_once",
+    Happened.GONE: "breaks_latent",
+    Happened.FAILING_BEFORE: "degrades",
+    Happened.NOT_TESTED: "insufficient_evidence",
+    Happened.NOT_SEEN: "insufficient_evidence",
+    Happened.CHANGED: "unsupported",
+    Happened.NEW: "unsupported",
+    Happened.UNAFFECTED: "safe",
 }
 
 
 def review_page(report: ReviewReport) -> str:
     review = report.review
-    wrong = reports.of_comparison(review, prediction.UNEXPECTED, prediction.DID_NOT_HAPPEN)
+    wrong = reports.of_comparison(review, Comparison.UNEXPECTED, Comparison.DID_NOT_HAPPEN)
     # What Jinja renders with refers to itself and stays until Python looks for cycles: so it gets no more than the page shows.
     without_lists = replace(
         report, review=replace(review, clients=(), answered={}), metrics=replace(report.metrics, changes=())
@@ -65,12 +67,12 @@ def review_page(report: ReviewReport) -> str:
         act_now=reports.act_now(review),
         wrong=wrong,
         gone=reports.gone(review),
-        fixed=reports.of_comparison(review, prediction.FIXED_MEANWHILE),
-        waiting=reports.of_comparison(review, prediction.NOT_TRIGGERED),
-        before=reports.with_outcome(review, outcome.FAILING_BEFORE),
+        fixed=reports.of_comparison(review, Comparison.FIXED_MEANWHILE),
+        waiting=reports.of_comparison(review, Comparison.NOT_TRIGGERED),
+        before=reports.with_outcome(review, Happened.FAILING_BEFORE),
         unseen=[
-            *reports.with_outcome(review, outcome.NOT_SEEN),
-            *reports.with_outcome(review, outcome.NOT_TESTED),
+            *reports.with_outcome(review, Happened.NOT_SEEN),
+            *reports.with_outcome(review, Happened.NOT_TESTED),
         ],
         metric_changes=[change for change in report.metrics.changes if change.changed],
         changed_curves=metrics.of_changed(report.metrics.changed, review.upgrade),

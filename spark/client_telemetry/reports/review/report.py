@@ -10,11 +10,13 @@ from client_telemetry import knowledge
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import When
 from client_telemetry.reports.names import folder_name
-from client_telemetry.review import applications, outcome, prediction
+from client_telemetry.review import applications
 from client_telemetry.review.decision import Decision, decisions
 from client_telemetry.review.metric_curves import NOTHING, MetricReview
 from client_telemetry.review.model import Review, ReviewedClient
+from client_telemetry.review.outcome import Happened
 from client_telemetry.review.phases import ROLLED_BACK
+from client_telemetry.review.prediction import Comparison
 from client_telemetry.review.rule_records import RuleRecord
 
 SCHEMA_VERSION = 1
@@ -86,7 +88,7 @@ def act_now(review: Review) -> list[ReviewedClient]:
 
 
 def gone(review: Review) -> list[ReviewedClient]:
-    return [client for client in review.clients if client.last_outcome.outcome == outcome.GONE]
+    return [client for client in review.clients if client.last_outcome.outcome == Happened.GONE]
 
 
 def of_comparison(review: Review, *words: str) -> list[ReviewedClient]:
@@ -119,9 +121,9 @@ def sentence(review: Review, cluster_name: str) -> str:
     """`Upgrade of fleet from 3.9.1 to 4.0.0: 13 of 13 predicted immediate breaks happened, 0 unexpected; …`: in applications,
     of which one client is enough."""
     upgrade, keys = review.upgrade, applications.keys
-    happened = of_comparison(review, prediction.HAPPENED)
-    unexpected = keys(of_comparison(review, prediction.UNEXPECTED))
-    failed = of_comparison(review, prediction.DID_NOT_HAPPEN)
+    happened = of_comparison(review, Comparison.HAPPENED)
+    unexpected = keys(of_comparison(review, Comparison.UNEXPECTED))
+    failed = of_comparison(review, Comparison.DID_NOT_HAPPEN)
     predicted_at_once = keys(immediate(happened))
     of_all = len(predicted_at_once | keys(immediate(failed)))
     breaks = "break" if of_all == 1 else "breaks"
@@ -134,18 +136,18 @@ def sentence(review: Review, cluster_name: str) -> str:
         parts.append(
             f"{suspected:,} latent or conditional {'one' if suspected == 1 else 'ones'} happened too"
         )
-    waiting = len(keys(of_comparison(review, prediction.NOT_TRIGGERED)))
+    waiting = len(keys(of_comparison(review, Comparison.NOT_TRIGGERED)))
     if waiting:
         parts.append(f"{waiting:,} latent {'one has' if waiting == 1 else 'ones have'} not triggered")
-    if fixed := len(keys(of_comparison(review, prediction.FIXED_MEANWHILE))):
+    if fixed := len(keys(of_comparison(review, Comparison.FIXED_MEANWHILE))):
         parts.append(f"{fixed:,} fixed meanwhile")
     if lost := len(keys(gone(review))):
         parts.append(f"{lost:,} application{'s' * (lost != 1)} disappeared for unknown reasons")
     if again := len(keys(client for client in review.clients if client.is_well_again)):
         parts.append(f"{again:,} failed during it and {'is' if again == 1 else 'are'} well again")
-    if before := len(keys(with_outcome(review, outcome.FAILING_BEFORE))):
+    if before := len(keys(with_outcome(review, Happened.FAILING_BEFORE))):
         parts.append(f"{before:,} {'was' if before == 1 else 'were'} already failing before")
-    others = keys(with_outcome(review, outcome.FAILING)) - keys(happened) - unexpected
+    others = keys(with_outcome(review, Happened.FAILING)) - keys(happened) - unexpected
     if others:
         parts.append(
             f"{len(others):,} more {'is' if len(others) == 1 else 'are'} failing, new or for a reason that was not predicted"
@@ -163,7 +165,7 @@ def _down(review: Review) -> str:
     down = applications.keys(clients)
     if not down:
         return ""
-    since = [client for client in clients if client.last_outcome.outcome != outcome.FAILING_BEFORE]
+    since = [client for client in clients if client.last_outcome.outcome != Happened.FAILING_BEFORE]
     before = len(down - applications.keys(since))
     how_many = "" if len(down) == 1 else "all of them " if before == len(down) else f"{before:,} of them "
     which = f" ({how_many}before the upgrade already)" if before else ""
@@ -187,7 +189,7 @@ def message_paths(clients: Iterable[ReviewedClient]) -> dict[str, str]:
 
 
 def has_news(client: ReviewedClient) -> bool:
-    return client.last_outcome.outcome != outcome.UNAFFECTED or client.comparison not in (
-        prediction.AS_SAFE,
-        prediction.NOT_COUNTED,
+    return client.last_outcome.outcome != Happened.UNAFFECTED or client.comparison not in (
+        Comparison.AS_SAFE,
+        Comparison.NOT_COUNTED,
     )

@@ -7,8 +7,9 @@ from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import code, prose, row
 from client_telemetry.reports.review.report import ReviewReport, has_news, message_path, moment
 from client_telemetry.reports.review.wording import happened, predicted, well_again
-from client_telemetry.review import applications, outcome
+from client_telemetry.review import applications
 from client_telemetry.review.model import ReviewedClient
+from client_telemetry.review.outcome import Happened
 
 ROWS = 200
 
@@ -24,7 +25,7 @@ def owner_packs(report: ReviewReport) -> dict[str, str]:
 
 def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -> str:
     upgrade = report.review.upgrade
-    urgent = [client for client in clients if client.is_down or client.last_outcome.outcome == outcome.GONE]
+    urgent = [client for client in clients if client.is_down or client.last_outcome.outcome == Happened.GONE]
     ordered = [*urgent, *(client for client in clients if client not in urgent)]
     lines = [
         f"# Upgrade of {code(report.cluster_name)} from {upgrade.from_release} to {upgrade.to_release}: applications of {code(owner)}",

@@ -2,36 +2,37 @@
 
 from client_telemetry.review import outcome
 from client_telemetry.review.model import ReviewedClient
+from client_telemetry.review.outcome import Happened, Kind
 from client_telemetry.review.phases import ROLLING
 
 OUTCOME_WORDS = {
-    outcome.UNAFFECTED: "unaffected",
-    outcome.FAILING: "failing",
-    outcome.FAILING_BEFORE: "failed before",
-    outcome.GONE: "gone",
-    outcome.CHANGED: "changed",
-    outcome.NEW: "new",
-    outcome.NOT_TESTED: "not tested",
-    outcome.NOT_SEEN: "not seen",
+    Happened.UNAFFECTED: "unaffected",
+    Happened.FAILING: "failing",
+    Happened.FAILING_BEFORE: "failed before",
+    Happened.GONE: "gone",
+    Happened.CHANGED: "changed",
+    Happened.NEW: "new",
+    Happened.NOT_TESTED: "not tested",
+    Happened.NOT_SEEN: "not seen",
 }
 KIND_WORDS = {
-    outcome.REFUSED: "requests refused",
-    outcome.AUTHENTICATION_FAILED: "cannot log in",
-    outcome.SILENT_FUNCTION: "stopped part of its work",
-    outcome.STUCK: "stuck",
-    outcome.PARTLY: "refused by some brokers",
-    outcome.LEFT_GROUP: "left its group",
-    outcome.FAILED_LOGINS: "failed logins from its address",
-    outcome.SILENT: "silent",
-    outcome.FIXED: "other software",
-    outcome.WORSE: "other software, failing since",
-    outcome.WORKS_AGAIN: "works again",
+    Kind.REFUSED: "requests refused",
+    Kind.AUTHENTICATION_FAILED: "cannot log in",
+    Kind.SILENT_FUNCTION: "stopped part of its work",
+    Kind.STUCK: "stuck",
+    Kind.PARTLY: "refused by some brokers",
+    Kind.LEFT_GROUP: "left its group",
+    Kind.FAILED_LOGINS: "failed logins from its address",
+    Kind.SILENT: "silent",
+    Kind.FIXED: "other software",
+    Kind.WORSE: "other software, failing since",
+    Kind.WORKS_AGAIN: "works again",
 }
 
 
 def happened(last: outcome.Outcome) -> str:
     """
-    >>> happened(outcome.Outcome("finalized", outcome.GONE, outcome.SILENT, None))
+    >>> happened(outcome.Outcome("finalized", Happened.GONE, Kind.SILENT, None))
     'gone (silent)'
     """
     kind = f" ({KIND_WORDS.get(last.kind, last.kind)})" if last.kind else ""
@@ -42,7 +43,7 @@ def well_again(client: ReviewedClient) -> str:
     """`failed during the roll, well again`; empty if it did not fail, or still does."""
     if not client.is_well_again:
         return ""
-    failed_in = {happened.phase for happened in client.outcomes if happened.outcome == outcome.FAILING}
+    failed_in = {happened.phase for happened in client.outcomes if happened.outcome == Happened.FAILING}
     return f"failed during the {'roll' if failed_in == {ROLLING} else 'upgrade'}, well again"
 
 
