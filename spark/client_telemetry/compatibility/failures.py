@@ -18,6 +18,7 @@ from client_telemetry.compatibility import eras
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, declared_library, format_versions
 from client_telemetry.knowledge import apis, error_codes, features, releases, roles, served
 from client_telemetry.knowledge.api_key import ApiKey
+from client_telemetry.knowledge.error_codes import KafkaError
 from client_telemetry.knowledge.vocabulary import Role, Verdict
 
 _POSITIONS = frozenset((ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH))
@@ -142,7 +143,7 @@ def _behind_closed_gates(
 def _is_harm(key: int, code: int) -> bool:
     """For an administrative request, an error may be the answer: the topic exists already, the group is gone."""
     api = apis.by_key().get(key)
-    is_refused = code in error_codes.NOT_AUTHORIZED or code == error_codes.UNSUPPORTED_VERSION
+    is_refused = code in error_codes.NOT_AUTHORIZED or code == KafkaError.UNSUPPORTED_VERSION
     return is_refused or (api is not None and api.used_by in ("data", "connection"))
 
 

@@ -23,6 +23,7 @@ from client_telemetry.knowledge import (
     served,
     software,
 )
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.user_patterns import UserPattern, knowledge_pattern
 
@@ -293,9 +294,11 @@ def candidates(
 
 
 TAKES_LOWER: Mapping[str, frozenset[int]] = {
-    "kafka-clients": frozenset((1, 2, 9, 10, 16)),
-    "kafka-python": frozenset((16,)),
-    "librdkafka": frozenset((15, 16)),
+    "kafka-clients": frozenset(
+        (ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH, ApiKey.FIND_COORDINATOR, ApiKey.LIST_GROUPS)
+    ),
+    "kafka-python": frozenset((ApiKey.LIST_GROUPS,)),
+    "librdkafka": frozenset((ApiKey.DESCRIBE_GROUPS, ApiKey.LIST_GROUPS)),
 }
 """APIs of which a library that negotiates takes a lower version than it could: runs of benchmarks/matrix and, for Java, the
 callers of NetworkClient (Fetch with and without topic ids, ListOffsets, OffsetFetch, FindCoordinator, ListGroups)."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from client_telemetry.knowledge import apis, releases, served, software
 from client_telemetry.knowledge import features as feature_levels
+from client_telemetry.knowledge.api_key import ApiKey
 
 APACHE_KAFKA = "apache-kafka"
 """The software name that a broker of Apache Kafka declares (KIP-885)."""
@@ -25,9 +26,17 @@ DECLARED, CONFLUENT_PLATFORM, VENDOR_BUILD, GUESSED = (
 )
 NONE_EXPLAINS = "none_explains"
 """The advertised versions are known, and no known release of Apache Kafka advertises them."""
-_OF_MESSAGE_FORMAT_2 = frozenset({22, 23, 24, 25, 26, 28})
-"""InitProducerId, OffsetForLeaderEpoch, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit: brokers before 4.0 do
-not advertise them while inter.broker.protocol.version is below 0.11 (ApiKeys.minRequiredInterBrokerMagic).
+_OF_MESSAGE_FORMAT_2 = frozenset(
+    {
+        ApiKey.INIT_PRODUCER_ID,
+        ApiKey.OFFSET_FOR_LEADER_EPOCH,
+        ApiKey.ADD_PARTITIONS_TO_TXN,
+        ApiKey.ADD_OFFSETS_TO_TXN,
+        ApiKey.END_TXN,
+        ApiKey.TXN_OFFSET_COMMIT,
+    }
+)
+"""Brokers before 4.0 do not advertise them while inter.broker.protocol.version is below 0.11 (ApiKeys.minRequiredInterBrokerMagic).
 """
 _NUMBERS_AND_MORE = re.compile(r"(0(?:\.\d{1,9}){3}|[1-9]\d{0,8}(?:\.\d{1,9}){2})[.-](.+)", re.DOTALL)
 _BEFORE_RELEASE = re.compile(r"snapshot|rc|alpha|beta|dev|nightly|trunk", re.IGNORECASE)

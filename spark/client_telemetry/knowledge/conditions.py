@@ -12,6 +12,7 @@ from functools import cache
 from typing import Protocol
 
 from client_telemetry.knowledge import apis, telemetry_metrics
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.logins import MECHANISMS, SECURITY_PROTOCOLS, Login, mechanisms_in
 from client_telemetry.knowledge.vocabulary import Answer, all_of, any_of, negated
 
@@ -21,10 +22,10 @@ VENDORS = (APACHE_KAFKA, "confluent", "amazon-msk", "redpanda", "azure-event-hub
 
 
 MEMBERSHIPS = {
-    "classic": frozenset((11, 12, 14)),  # JoinGroup, Heartbeat, SyncGroup
-    "consumer": frozenset((68,)),  # ConsumerGroupHeartbeat (KIP-848)
-    "share": frozenset((76,)),  # ShareGroupHeartbeat (KIP-932)
-    "streams": frozenset((88,)),  # StreamsGroupHeartbeat (KIP-1071)
+    "classic": frozenset((ApiKey.JOIN_GROUP, ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP)),
+    "consumer": frozenset((ApiKey.CONSUMER_GROUP_HEARTBEAT,)),  # KIP-848
+    "share": frozenset((ApiKey.SHARE_GROUP_HEARTBEAT,)),  # KIP-932
+    "streams": frozenset((ApiKey.STREAMS_GROUP_HEARTBEAT,)),  # KIP-1071
 }
 """group.protocol -> the requests that keep a member in its group."""
 

@@ -1,5 +1,6 @@
 """Kafka's error codes in answers (error_codes.csv)."""
 
+from enum import IntEnum
 from functools import cache
 from typing import NamedTuple
 
@@ -7,8 +8,30 @@ from client_telemetry.knowledge import DamagedKnowledge, due, rows
 
 FILE = "error_codes.csv"
 COLUMNS = ("code", "name", "stays", "upgrade_helps", "means", "source")
-UNSUPPORTED_VERSION = 35
-NOT_AUTHORIZED = (29, 30, 31, 53)
+
+
+class KafkaError(IntEnum):
+    """Those that rules name."""
+
+    TOPIC_AUTHORIZATION_FAILED = 29
+    GROUP_AUTHORIZATION_FAILED = 30
+    CLUSTER_AUTHORIZATION_FAILED = 31
+    UNSUPPORTED_VERSION = 35
+    INVALID_REQUEST = 42
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
+    UNSUPPORTED_COMPRESSION_TYPE = 76
+    INVALID_RECORD = 87
+    THROTTLING_QUOTA_EXCEEDED = 89
+    UNKNOWN_SUBSCRIPTION_ID = 117
+    TELEMETRY_TOO_LARGE = 118
+
+
+NOT_AUTHORIZED = (
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+)
 """Answers that follow from ACLs, which no release changes."""
 LEAST_ERRORS = 3
 """Fewer failures of a function that worked before may be a coincidence."""

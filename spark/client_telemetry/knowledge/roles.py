@@ -117,7 +117,7 @@ def seen_in(used: Collection[int]) -> tuple[str, ...]:
         shown.append(Role.TRANSACTIONAL_PRODUCER)
     if Role.PRODUCER in shown and Role.TRANSACTIONAL_PRODUCER in shown:
         shown.remove(Role.PRODUCER)
-    offsets = {2, 8, 9}  # ListOffsets, OffsetCommit, OffsetFetch
+    offsets = {ApiKey.LIST_OFFSETS, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH}
     if not shown and offsets & set(used):
         shown.append(Role.ADMIN)
     return tuple(shown)

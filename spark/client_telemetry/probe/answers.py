@@ -6,10 +6,10 @@ Every reader takes bytes that may be anything and raises NotKafka for those that
 import struct
 from typing import Final, NamedTuple
 
+from client_telemetry.knowledge.error_codes import KafkaError
 from client_telemetry.probe.connection import Address, NotKafka
 
 UNSUPPORTED_MECHANISM: Final = 33
-UNSUPPORTED_VERSION: Final = 35
 _SUPPORTED_FEATURES, _FINALIZED_FEATURES = 0, 2
 _MOST_ENTRIES: Final = 100_000
 _LONGEST_TEXT: Final = 1000
@@ -101,7 +101,7 @@ def api_versions(payload: bytes, version: int) -> AdvertisedVersions:
     answer = _Bytes(payload)
     answer.int32()
     error = answer.int16()
-    if error == UNSUPPORTED_VERSION:
+    if error == KafkaError.UNSUPPORTED_VERSION:
         return AdvertisedVersions(error, {}, {}, {})
     flexible = version >= 3
     versions = {}

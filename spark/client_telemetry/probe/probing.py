@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from client_telemetry.knowledge.api_key import ApiKey
+from client_telemetry.knowledge.error_codes import KafkaError
 from client_telemetry.probe import answers, request_bodies
 from client_telemetry.probe.answers import AdvertisedVersions
 from client_telemetry.probe.connection import (
@@ -147,7 +148,7 @@ def _request(key: int, version: int) -> Request:
 
 def _outcome(request: Request, answer: Answer) -> str:
     code = answers.error_code(answer.payload, request.error_at)
-    return REFUSED if code == answers.UNSUPPORTED_VERSION else ANSWERED
+    return REFUSED if code == KafkaError.UNSUPPORTED_VERSION else ANSWERED
 
 
 def probe(

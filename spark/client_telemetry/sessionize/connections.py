@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.identity.broker_clients import ASKED, CLIENT_IDS, CLIENTS_ONLY, api_keys
 from client_telemetry.knowledge import apis, kip511
+from client_telemetry.knowledge.error_codes import KafkaError
 from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
 from client_telemetry.sessionize.earlier_events import may_have_earlier_events
 from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links
@@ -34,7 +35,6 @@ _TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
 _UUID_OR_NUMBER = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9]+"
 _EVIDENCE = ("opened", "active", "closed", "summary")
 """Kinds of events that are about connections. A failed login never was one to a known client."""
-_INVALID_REQUEST = 42
 """A broker's answer to an ApiVersions request with an invalid software name or version (KIP-511)."""
 
 
@@ -242,7 +242,9 @@ def _identity() -> dict[str, Column]:
         "software": _last(software),
         "named_at_last": _last(named, tells),
         "sent": _last(sent, F.col("sent_software_name") != ""),
-        "refused_name": F.max(F.coalesce(F.col("api_versions_error") == _INVALID_REQUEST, F.lit(False))),
+        "refused_name": F.max(
+            F.coalesce(F.col("api_versions_error") == KafkaError.INVALID_REQUEST.value, F.lit(False))
+        ),
     }
 
 

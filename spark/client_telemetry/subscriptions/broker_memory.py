@@ -9,23 +9,18 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from client_telemetry.knowledge.error_codes import KafkaError
 from client_telemetry.subscriptions.answers import Answer
 from client_telemetry.subscriptions.instances import ClientInstance
 
 NONE = 0
-INVALID_REQUEST = 42
-UNSUPPORTED_COMPRESSION_TYPE = 76
-INVALID_RECORD = 87
-THROTTLING_QUOTA_EXCEEDED = 89
-UNKNOWN_SUBSCRIPTION_ID = 117
-TELEMETRY_TOO_LARGE = 118
 
 REMEMBERED_INSTANCES = 16_384
 COMPRESSION_TYPES = range(5)
 NO_ID = b""
 """Stands for an unknown instance id."""
 _RESERVED_IDS = (bytes(16), bytes(15) + b"\1")
-_EXEMPT_FROM_THROTTLING = (UNKNOWN_SUBSCRIPTION_ID, UNSUPPORTED_COMPRESSION_TYPE)
+_EXEMPT_FROM_THROTTLING = (KafkaError.UNKNOWN_SUBSCRIPTION_ID, KafkaError.UNSUPPORTED_COMPRESSION_TYPE)
 
 
 def exempts_after_errors(release: tuple[int, ...]) -> bool:
@@ -98,19 +93,19 @@ class BrokerMemory:
         if now - max(remembered.last_get, remembered.last_push) >= remembered.answer.push_interval_ms:
             remembered.last_get = now
         elif remembered.last_error not in _EXEMPT_FROM_THROTTLING or not exempts_after_errors(self._release):
-            return THROTTLING_QUOTA_EXCEEDED, None
+            return KafkaError.THROTTLING_QUOTA_EXCEEDED, None
         remembered.last_error = NONE
         return NONE, remembered.answer
 
     def push(self, instance: ClientInstance, push: Push, connection: str, now: int) -> int:
         """Error code. `instance`: the sender, used if the broker does not remember the instance."""
         if push.instance_id in _RESERVED_IDS:
-            return INVALID_REQUEST
+            return KafkaError.INVALID_REQUEST
         remembered = self._remembered(instance, connection)
         error = self._refusal(remembered, push, now)
         remembered.terminating = push.terminating
         if not error and push.payload_bytes and self._export_fails(push):
-            error = INVALID_RECORD
+            error = KafkaError.INVALID_RECORD
         remembered.last_error = error
         return error
 
@@ -141,17 +136,17 @@ class BrokerMemory:
 
     def _refusal(self, remembered: _Remembered, push: Push, now: int) -> int:
         if remembered.terminating:
-            return INVALID_REQUEST
+            return KafkaError.INVALID_REQUEST
         first_after_get = remembered.last_get > remembered.last_push
         if first_after_get or now - remembered.last_push >= remembered.answer.push_interval_ms:
             remembered.last_push = now
         elif not push.terminating:
-            return THROTTLING_QUOTA_EXCEEDED
+            return KafkaError.THROTTLING_QUOTA_EXCEEDED
         if push.subscription_id != remembered.answer.subscription_id:
-            return UNKNOWN_SUBSCRIPTION_ID
+            return KafkaError.UNKNOWN_SUBSCRIPTION_ID
         if push.compression_type not in COMPRESSION_TYPES:
-            return UNSUPPORTED_COMPRESSION_TYPE
-        return TELEMETRY_TOO_LARGE if push.payload_bytes > self._max_bytes else NONE
+            return KafkaError.UNSUPPORTED_COMPRESSION_TYPE
+        return KafkaError.TELEMETRY_TOO_LARGE if push.payload_bytes > self._max_bytes else NONE
 
     def _export_fails(self, push: Push) -> bool:
         if push.compression_type != 0 and decompresses(self._release):

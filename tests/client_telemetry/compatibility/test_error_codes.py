@@ -51,5 +51,5 @@ def test_damage_is_refused_with_its_line(damaged, column, value, says):
 
 def test_every_code_that_the_rules_name_is_known():
     codes = error_codes.known()
-    assert {*error_codes.NOT_AUTHORIZED, error_codes.UNSUPPORTED_VERSION} <= codes.keys()
+    assert {*error_codes.NOT_AUTHORIZED, error_codes.KafkaError.UNSUPPORTED_VERSION} <= codes.keys()
     assert all(codes[code].stays for code in error_codes.NOT_AUTHORIZED)

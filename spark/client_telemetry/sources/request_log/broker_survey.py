@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.sources.adapter import Refused
 from client_telemetry.sources.compression import CutOff, reason_not_read
 from client_telemetry.sources.cut_lines import PARTIAL
@@ -51,10 +52,21 @@ from client_telemetry.sources.stored_file import StoredFile
 _LOOKED_AT = 200
 """Metadata answers and Produce requests that are examined per address."""
 
-_OF_CONTROLLERS = frozenset((52, 53, 54, 59, 62, 63, 70, 73, 82))
-"""Vote, BeginQuorumEpoch, EndQuorumEpoch, FetchSnapshot, BrokerRegistration, BrokerHeartbeat, ControllerRegistration,
-AssignReplicasToDirs, UpdateRaftVoter: only a KRaft controller answers these, on a listener that no client of brokers
-uses (controller.listener.names may not be advertised).
+_OF_CONTROLLERS = frozenset(
+    (
+        ApiKey.VOTE,
+        ApiKey.BEGIN_QUORUM_EPOCH,
+        ApiKey.END_QUORUM_EPOCH,
+        ApiKey.FETCH_SNAPSHOT,
+        ApiKey.BROKER_REGISTRATION,
+        ApiKey.BROKER_HEARTBEAT,
+        ApiKey.CONTROLLER_REGISTRATION,
+        ApiKey.ASSIGN_REPLICAS_TO_DIRS,
+        ApiKey.UPDATE_RAFT_VOTER,
+    )
+)
+"""Only a KRaft controller answers these, on a listener that no client of brokers uses (controller.listener.names may not be
+advertised).
 """
 
 _CONTROLLER_KEYS = np.array(sorted(_OF_CONTROLLERS), np.int32)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
 from client_telemetry.knowledge import apis
-from client_telemetry.knowledge.error_codes import UNSUPPORTED_VERSION
+from client_telemetry.knowledge.error_codes import KafkaError
 from client_telemetry.sources.request_log.answers import failure
 from client_telemetry.sources.request_log.broker_survey import addresses
 from client_telemetry.sources.request_log.login_rounds import mechanisms_by_number
@@ -40,7 +40,6 @@ another one. This bounds the memory.
 """
 
 _GREETINGS = (API_VERSIONS, 17)
-_INVALID_REQUEST = 42
 _MAX_IDS = 16
 _BETWEEN_BROKERS = frozenset(key for key, api in apis.by_key().items() if api.used_by == "broker")
 _BROKERS_CLIENT_ID = re.compile(
@@ -332,9 +331,9 @@ class ConnectionWatch:
         error = entry.response.get("errorCode") or 0
         if error == 0:
             self._register(connection, connection_id, (sent[0] or "unknown", sent[1] or "unknown"), at)
-        elif error == _INVALID_REQUEST:
+        elif error == KafkaError.INVALID_REQUEST:
             connection.api_versions_error = error
-        return error == UNSUPPORTED_VERSION
+        return error == KafkaError.UNSUPPORTED_VERSION
 
     def _snapshot(self, at: int) -> None:
         forgotten = []
