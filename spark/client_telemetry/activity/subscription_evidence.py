@@ -57,7 +57,7 @@ def instances_seen(inputs: StageInputs) -> list[ObservedInstance]:
     )
 
 
-def _collected(frame: DataFrame) -> list[dict[str, Any]]:
+def _collected(frame: DataFrame) -> list[dict[str, object]]:
     return [row.asDict(recursive=True) for row in frame.collect()]
 
 

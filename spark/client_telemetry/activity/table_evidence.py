@@ -163,7 +163,7 @@ def feature_levels(brokers: Iterable[BrokerRow], runs: Sequence[BrokerRun]) -> l
 def evidence(
     cluster_id: str,
     use_rows: pa.Table,
-    login_rows: Iterable[Mapping[str, Any]],
+    login_rows: Iterable[Mapping[str, object]],
     brokers: Sequence[BrokerRow],
     slot_seconds: int,
 ) -> Evidence:
@@ -326,7 +326,7 @@ class Gathering:
             yield client
 
 
-def _incarnation(row: Mapping[str, Any]) -> str:
+def _incarnation(row: Mapping[str, object]) -> str:
     return str(row["broker_incarnation"])
 
 

@@ -76,7 +76,7 @@ def of_sbom(text: str) -> Subject:
     return found._replace(digests=found.digests | digests(*attested))
 
 
-def _of_document(content: Mapping[str, Any]) -> Subject:
+def _of_document(content: Mapping[str, object]) -> Subject:
     if content.get("bomFormat") == "CycloneDX":
         return _cyclonedx(mapping(content.get("metadata")))
     if "spdxVersion" in content:
@@ -145,7 +145,7 @@ def _repository_of_purl(purl: str) -> str:
     return f"{hosts[match[1]]}/{unquote(match[2])}".lower() if match else ""
 
 
-def _syft(source: Mapping[str, Any]) -> Subject:
+def _syft(source: Mapping[str, object]) -> Subject:
     image = mapping(source.get("metadata")) or mapping(source.get("target"))
     if not (image.get("imageID") or image.get("manifestDigest")):
         return NOTHING

@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _report(path: Path) -> Any:
+def _report(path: Path) -> object:
     file = path / "report.json" if path.is_dir() else path
     if file.stat().st_size > LARGEST_REPORT_BYTES:
         raise NotAReport("larger than 1 GiB")

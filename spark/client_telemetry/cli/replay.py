@@ -86,7 +86,7 @@ def _sent(args: argparse.Namespace) -> list[Sent]:
     lake = Lake(None, args.lake)
     if not lake.exists(CLIENTS):
         return []
-    partitions: dict[str, Any] = {"cluster_id": args.cluster} if args.cluster else {}
+    partitions: dict[str, object] = {"cluster_id": args.cluster} if args.cluster else {}
     return replay.sent_by(lake.each_row(CLIENTS, None, _COLUMNS, **partitions))
 
 

@@ -106,7 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _wanted(raw: RawLocation, object_key: str, sequence: str) -> Iterator[dict[str, Any]]:
+def _wanted(raw: RawLocation, object_key: str, sequence: str) -> Iterator[dict[str, object]]:
     if sequence == "all":
         yield from records(raw, object_key)
         return

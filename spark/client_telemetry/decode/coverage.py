@@ -454,7 +454,7 @@ def _feature_levels(manifest: Manifest) -> list[tuple[dt.datetime, dict[str, int
 
 
 def _changes(levels: Sequence[tuple[dt.datetime, dict[str, int]]]) -> dict[str, object]:
-    changes: list[dict[str, Any]] = []
+    changes: list[dict[str, object]] = []
     for at, own in sorted(levels, key=lambda change: change[0]):
         if not changes or changes[-1]["levels"] != own:
             changes.append({"at": at, "levels": own})

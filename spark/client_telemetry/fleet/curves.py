@@ -134,7 +134,7 @@ def measured(pushes: DataFrame, metrics: DataFrame, times: Grid) -> DataFrame:
     return points.repartition(F.col("client_instance_id")).mapInArrow(work, _VALUES)
 
 
-def _values(instance_series: Series, times: Grid) -> Iterator[tuple[Any, ...]]:
+def _values(instance_series: Series, times: Grid) -> Iterator[tuple[object, ...]]:
     who = instance_series.instance
     edges = np.linspace(times.since, times.until, times.slots + 1)
     for name, own in instance_series.samples.items():

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 FORMAT: Final = "client-telemetry target 1"
 LARGEST_FILE: Final = 16 * 1024 * 1024
@@ -52,7 +52,7 @@ def parse_ranges(text: str) -> tuple[int, ...]:
     return tuple(versions)
 
 
-def text(content: Mapping[str, Any]) -> str:
+def text(content: Mapping[str, object]) -> str:
     """The file's text. `content`: everything but the digest."""
     return _lines({**content, "sha256": digest(content)}) + "\n"
 
@@ -86,7 +86,7 @@ def _items(value: Mapping[str, object] | Sequence[object]) -> Iterable[object]:
     return value.values() if isinstance(value, Mapping) else value
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> dict[str, object]:
     """Raises UnusableTarget."""
     try:
         if path.stat().st_size > LARGEST_FILE:
@@ -99,7 +99,7 @@ def read(path: Path) -> dict[str, Any]:
     return parse(text, str(path))
 
 
-def parse(text: str, path: str) -> dict[str, Any]:
+def parse(text: str, path: str) -> dict[str, object]:
     """`path`: what messages call the text. Raises UnusableTarget."""
     try:
         content = json.loads(text)

@@ -78,7 +78,7 @@ def trial_report(
         yield f"  {_client(match.client)}  ->  {match.rule.name if match.rule else 'no rule'}{later}"
 
 
-def applications(clients: Iterable[Mapping[str, Any]]) -> int:
+def applications(clients: Iterable[Mapping[str, object]]) -> int:
     """How many applications these rows belong to, as grouped when the day was processed; rows from before applications
     were introduced count as one each.
     """

@@ -178,7 +178,7 @@ OF_APPLICATIONS = ("principal", "owner", "application", "verdict")
 """Columns of upgrade_verdicts."""
 
 
-def by_worst_client(verdicts: Iterable[Mapping[str, Any]]) -> Counter[str]:
+def by_worst_client(verdicts: Iterable[Mapping[str, object]]) -> Counter[str]:
     """Number of applications by the verdict of their worst client."""
     worst: dict[tuple[object, ...], int] = {}
     for row in verdicts:

@@ -25,7 +25,7 @@ def write_verdicts(clients: Exchange, report: Report) -> Written:
     """Judge the clients, as returned by `parts_of`, and write their rows."""
     own = knowledge.in_use()
 
-    def work(pieces: Iterator[Any]) -> Pieces:
+    def work(pieces: Iterator[object]) -> Pieces:
         knowledge.use(own)
         of_part = clients_of(pieces)
         if of_part is not None:

@@ -70,7 +70,7 @@ class _Decides(NamedTuple):
     elsewhere: tuple[tuple[object, ...], ...] | None
     failed_apis: tuple[FailedApi, ...]
 
-    def values(self) -> dict[str, Any]:
+    def values(self) -> dict[str, object]:
         names = ("release", "api_key", "version")
         elsewhere = self.elsewhere
         return {

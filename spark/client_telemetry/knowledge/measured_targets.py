@@ -65,7 +65,7 @@ def of_text(text: str, name: str) -> MeasuredTarget:
     return _of_content(target_file.parse(text, name), name)
 
 
-def _of_content(content: Mapping[str, Any], name: str) -> MeasuredTarget:
+def _of_content(content: Mapping[str, object], name: str) -> MeasuredTarget:
     try:
         return _target(content)
     except (LookupError, TypeError, ValueError, AttributeError) as error:

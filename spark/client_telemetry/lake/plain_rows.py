@@ -2,12 +2,11 @@
 
 import datetime as dt
 from itertools import pairwise, repeat
-from typing import Any
 
 import pyarrow as pa
 
 
-def plain_rows(table: pa.Table) -> list[dict[str, Any]]:
+def plain_rows(table: pa.Table) -> list[dict[str, object]]:
     """As `table.to_pylist(maps_as_pydicts="strict")`, with times in UTC, in less time and memory: each distinct value becomes a
     Python object once. pyarrow returns the time zone named in the file.
     """
@@ -21,14 +20,14 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
     return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
 
 
-def _values(array: pa.Array) -> list[Any]:
+def _values(array: pa.Array) -> list[object]:
     kind = array.type
     if pa.types.is_map(kind):
         return array.to_pylist(maps_as_pydicts="strict")
     if pa.types.is_list(kind):
         items = _values(array.values)
         ends = array.offsets.to_pylist()
-        lists: list[Any] = [items[begin:end] for begin, end in pairwise(ends)]
+        lists: list[object] = [items[begin:end] for begin, end in pairwise(ends)]
         return _with_nulls(array, lists)
     if pa.types.is_struct(kind):
         names = [field.name for field in kind]

@@ -65,7 +65,7 @@ class _SharedMetadata(TableMetadataV2):
 class _Loaded:
     location: str
     metadata: TableMetadata
-    snapshots: dict[int, tuple[dict[str, Any] | None, Snapshot]]
+    snapshots: dict[int, tuple[dict[str, object] | None, Snapshot]]
     """Id -> what the file says, and the snapshot parsed from it. None if this process made the snapshot."""
     io: FileIO
 

@@ -36,6 +36,6 @@ def in_one_query(frames: Mapping[str, DataFrame]) -> dict[str, Iterator[dict[str
     return {name: _rows(table[name]) for name in frames}
 
 
-def _rows(column: pa.ChunkedArray) -> Iterator[dict[str, Any]]:
+def _rows(column: pa.ChunkedArray) -> Iterator[dict[str, object]]:
     for chunk in column.chunks:
         yield from plain_rows(pa.Table.from_struct_array(chunk.drop_null()))

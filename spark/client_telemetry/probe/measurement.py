@@ -204,7 +204,7 @@ def content(measured: Measured, bootstrap: Sequence[Listener], now: datetime | N
 
 def _alike(brokers: Mapping[str, BrokerAnswers]) -> list[list[str]]:
     """Names of brokers that gave the same answers, group by group."""
-    groups: list[tuple[dict[str, Any], list[str]]] = []
+    groups: list[tuple[dict[str, object], list[str]]] = []
     for name, broker in brokers.items():
         own = _answers(broker)
         for others, names in groups:
@@ -229,7 +229,7 @@ def _answers(broker: BrokerAnswers) -> dict[str, object]:
 
 
 def _of_api(key: int, broker: BrokerAnswers) -> dict[str, object]:
-    entry: dict[str, Any] = {}
+    entry: dict[str, object] = {}
     advertised = broker.advertised.versions.get(key)
     if advertised:
         entry["advertised"] = "-".join(

@@ -85,7 +85,7 @@ def _identity(
     client_software_name: str | None,
     client_software_version: str | None,
     answered: Sequence[Mapping[str, Any]] | None,
-    siblings: Sequence[Mapping[str, Any]] | None,
+    siblings: Sequence[Mapping[str, object]] | None,
 ) -> dict[str, object]:
     """One client's values of ADDED."""
     rule = first_match(rules, principal, client_id, group_ids, client_addresses)

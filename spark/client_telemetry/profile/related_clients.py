@@ -53,7 +53,7 @@ def _named() -> Column:
 
 def related_by_client_id(
     client_id: str | None, own: tuple[Any, ...], siblings: Sequence[Mapping[str, Any]] | None
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Elements of `related`: for an unnamed client the named ones of its principal and client id, for a named one the
     unnamed. `own`: its software name and version.
     """

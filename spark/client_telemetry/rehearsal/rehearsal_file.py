@@ -23,7 +23,7 @@ def document(
     sandboxes: Sequence[Sandbox],
     wanted: Sequence[Wanted],
     outcomes: Mapping[Alternatives, Outcome],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """`wanted`: of each client of the report. A rehearsal on another release than the report's contradicts nothing."""
     of_clients = [
         conclusions.of_client(client, each, outcomes)
@@ -56,8 +56,8 @@ def document(
 
 
 def _application(
-    application: Mapping[str, Any], of_clients: Sequence[ClientResult], is_of_target: bool
-) -> dict[str, Any]:
+    application: Mapping[str, object], of_clients: Sequence[ClientResult], is_of_target: bool
+) -> dict[str, object]:
     result = conclusions.of_application(of_clients)
     return {
         "anchor": application["anchor"],
@@ -91,7 +91,7 @@ def _library(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def write(folder: Path, content: Mapping[str, Any]) -> Path:
+def write(folder: Path, content: Mapping[str, object]) -> Path:
     file = folder / FILE
     replace_file(file, (json.dumps(content, indent=1) + "\n").encode())
     return file

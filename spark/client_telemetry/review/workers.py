@@ -84,7 +84,7 @@ class _ReportAndNames:
 
     def __init__(self) -> None:
         self._verdicts: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
-        self._findings: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        self._findings: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
         self._profiled: list[Any] = []
 
     def add(self, table: str, rows: pa.Table) -> None:
@@ -198,7 +198,7 @@ class ClientRows:
         self,
         pieces: DataFrame,
         common: Setting,
-        work_on: Callable[[list[Uses], _ReportAndNames, Setting], Any],
+        work_on: Callable[[list[Uses], _ReportAndNames, Setting], object],
     ) -> Iterator[Any]:
         own = knowledge.in_use()
 
@@ -241,7 +241,7 @@ def _judged(
 
 def _without_rates(clients: Iterable[ReviewedClient]) -> list[ReviewedClient]:
     """What was written has the rates. Without them most clients have equal outcomes, which are sent only once."""
-    shared: dict[tuple[Any, ...], tuple[Outcome, ...]] = {}
+    shared: dict[tuple[object, ...], tuple[Outcome, ...]] = {}
     without = []
     for client in clients:
         fared = tuple(map(_FARED, client.outcomes))
@@ -284,7 +284,7 @@ def _read_in_buckets(
 
 @lru_cache(maxsize=20_000)
 def _prediction(
-    knowledge_version: str, verdict: tuple[Any, ...], findings: tuple[tuple[Any, ...], ...]
+    knowledge_version: str, verdict: tuple[object, ...], findings: tuple[tuple[object, ...], ...]
 ) -> Prediction:
     """`knowledge_version`: a worker goes on to other reviews, and which findings are about logging in is in the knowledge."""
     rows = [dict(zip(_FINDING, finding, strict=True)) for finding in findings]

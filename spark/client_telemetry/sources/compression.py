@@ -98,7 +98,7 @@ def peeked(file: BinaryIO) -> tuple[bytes, BinaryIO]:
     return head, as_file((head,), file)
 
 
-def _decompressed(stored: BinaryIO, new: Callable[[], Any], cut: CutOff) -> Iterator[bytes]:
+def _decompressed(stored: BinaryIO, new: Callable[[], object], cut: CutOff) -> Iterator[bytes]:
     """What concatenated members or frames decompress to. At damage or an early end it stops, and says why."""
     current: Any = None
     block = last = stored.read(BLOCK_BYTES)

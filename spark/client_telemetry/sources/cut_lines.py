@@ -143,7 +143,7 @@ class _Joiner:
         return _Part(key, name.encode(), text, has_more, fields)
 
 
-def _has_more(fields: Mapping[str, Any], name: str, text: bytes, is_docker: bool) -> bool:
+def _has_more(fields: Mapping[str, object], name: str, text: bytes, is_docker: bool) -> bool:
     """Whether another part follows the one in these fields of a record."""
     for mark, last in (
         ("partial_message", "partial_last"),

@@ -166,7 +166,7 @@ def _objects(value: object, context: dict[str, object]) -> Iterator[dict[str, ob
 
 
 def _records_of_documents(
-    file: BinaryIO, records: Callable[[object, dict[str, Any]], Iterator[dict[str, Any]]]
+    file: BinaryIO, records: Callable[[object, dict[str, object]], Iterator[dict[str, object]]]
 ) -> Iterator[bytes]:
     """A JSON object a line for each record; what is not JSON comes out as it is, to the end of its line."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")

@@ -99,7 +99,7 @@ class JavaRuntime:
             self._process.kill()
             self._process.wait()
 
-    def compile(self, pattern: str) -> Any:
+    def compile(self, pattern: str) -> object:
         """java.util.regex.Pattern. Raises RefusedByJava."""
         try:
             return _call(self._java.util.regex.Pattern.compile, pattern)
@@ -110,7 +110,7 @@ class JavaRuntime:
         """Distinct values, sent once, to match against many patterns."""
         return Texts(self._java, self._split, values, self._process.kill)
 
-    def hash_set(self, names: Sequence[str]) -> Any:
+    def hash_set(self, names: Sequence[str]) -> object:
         """new HashSet<>(List): its table is as large as the list needs."""
         return self._java.util.HashSet(list(names))
 

@@ -57,11 +57,11 @@ class _Aggregate(TableMetricProvider):
     def _spark(
         cls,  # noqa: N805  # the decorator makes it a method of the class
         execution_engine: SparkDFExecutionEngine,
-        metric_domain_kwargs: dict[str, Any],
+        metric_domain_kwargs: dict[str, object],
         metric_value_kwargs: dict[str, str],
-        metrics: dict[str, Any],
-        runtime_configuration: dict[str, Any],
-    ) -> tuple[Column, dict[str, Any], dict[str, Any]]:
+        metrics: dict[str, object],
+        runtime_configuration: dict[str, object],
+    ) -> tuple[Column, dict[str, object], dict[str, object]]:
         return F.expr(_SQL[cls.metric_name](metric_value_kwargs)), metric_domain_kwargs, {}
 
 
@@ -91,9 +91,9 @@ class ExpectAggregateToBeBetween(BatchExpectation):
     def _validate(
         self,
         metrics: dict[str, Any],
-        runtime_configuration: dict[str, Any] | None = None,
-        execution_engine: ExecutionEngine[Any] | None = None,
-    ) -> dict[str, Any]:
+        runtime_configuration: dict[str, object] | None = None,
+        execution_engine: ExecutionEngine[object] | None = None,
+    ) -> dict[str, object]:
         value, rows = metrics[_AGGREGATE], metrics[_ROWS]
         if value is None:
             success = not rows
@@ -115,9 +115,9 @@ class ExpectRowsToSatisfy(BatchExpectation):
 
     def _validate(
         self,
-        metrics: dict[str, Any],
-        runtime_configuration: dict[str, Any] | None = None,
-        execution_engine: ExecutionEngine[Any] | None = None,
-    ) -> dict[str, Any]:
+        metrics: dict[str, object],
+        runtime_configuration: dict[str, object] | None = None,
+        execution_engine: ExecutionEngine[object] | None = None,
+    ) -> dict[str, object]:
         count, rows = metrics[_UNEXPECTED], metrics[_ROWS]
         return {"success": count == 0, "result": {"element_count": rows, "unexpected_count": count}}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Generic
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     # Python 3.13 has defaults of type variables in typing.
     from typing_extensions import TypeVar
 
-    Row = TypeVar("Row", bound=Mapping[str, Any], covariant=True, default=Mapping[str, Any])
+    Row = TypeVar("Row", bound=Mapping[str, object], covariant=True, default=Mapping[str, object])
 else:
     from typing import TypeVar
 

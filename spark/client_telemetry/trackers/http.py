@@ -53,7 +53,7 @@ class Api:
         self.wait(self.pause_s)
         return answer.document
 
-    def _request(self, method: str, url: str, document: Mapping[str, Any] | None) -> Answer:
+    def _request(self, method: str, url: str, document: Mapping[str, object] | None) -> Answer:
         url = self._same_server(url if url.startswith(("http:", "https:")) else f"{self.base}{url}")
         for attempt in range(_TRIES):
             try:
@@ -78,7 +78,7 @@ class Api:
                 raise TrackerError(f"{self.name}: no answer from {_host(url)}: {reason}") from None
         raise TrackerError(f"{self.name}: {_host(url)} redirects without end")
 
-    def _once(self, method: str, url: str, document: Mapping[str, Any] | None) -> Answer:
+    def _once(self, method: str, url: str, document: Mapping[str, object] | None) -> Answer:
         data = None if document is None else json.dumps(document).encode()
         headers = {"User-Agent": "client-telemetry", "Accept": "application/json", **self.headers}
         if data is not None:

@@ -32,7 +32,7 @@ class Jira:
 
     def issues(self) -> Iterator[Issue]:
         """In Jira Cloud by `search/jql`, in pages by token (`search` is gone there since 2025); Data Center has `search` only."""
-        query: dict[str, Any] = {"jql": self._jql, "fields": _FIELDS, "maxResults": _PAGE}
+        query: dict[str, object] = {"jql": self._jql, "fields": _FIELDS, "maxResults": _PAGE}
         try:
             document = self.api.get(f"/rest/api/2/search/jql?{urlencode(query)}").document
         except TrackerError as error:
@@ -53,7 +53,7 @@ class Jira:
         return ticket.wiki
 
     def create(self, ticket: Ticket) -> Issue:
-        fields: dict[str, Any] = {
+        fields: dict[str, object] = {
             "project": {"key": self.project},
             "issuetype": {"name": self.issue_type},
             "summary": ticket.title,
@@ -86,7 +86,7 @@ class Jira:
             f"{self.api.name}: the workflow of {issue.number} has no transition {where} for this token"
         )
 
-    def _by_number(self, query: dict[str, Any]) -> Iterator[Issue]:
+    def _by_number(self, query: dict[str, object]) -> Iterator[Issue]:
         start, total = 0, 1
         while start < total:
             document = self.api.get(f"/rest/api/2/search?{urlencode({**query, 'startAt': start})}").document
@@ -119,7 +119,7 @@ class Jira:
         return f"{self.api.base}/browse/{key}"
 
 
-def _category(status: Any) -> str:
+def _category(status: object) -> str:
     """`new`, `indeterminate` or `done`; empty if Jira does not say."""
     category = status.get("statusCategory") if isinstance(status, dict) else None
     return str(category.get("key") or "") if isinstance(category, dict) else ""

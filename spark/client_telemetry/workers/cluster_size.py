@@ -29,7 +29,7 @@ def master_state(master: str) -> dict[str, object] | None:
     return None
 
 
-def does_not_fit(state: Mapping[str, Any], settings: Mapping[str, str]) -> str | None:
+def does_not_fit(state: Mapping[str, object], settings: Mapping[str, str]) -> str | None:
     """Why no executor of these settings can start, in one line; None if one can."""
     cores = int(settings.get("spark.executor.cores") or 1)
     memory = mebibytes(settings.get("spark.executor.memory") or "1g")
@@ -44,7 +44,7 @@ def does_not_fit(state: Mapping[str, Any], settings: Mapping[str, str]) -> str |
     )
 
 
-def too_many_slots(state: Mapping[str, Any], settings: Mapping[str, str], slots: int) -> str | None:
+def too_many_slots(state: Mapping[str, object], settings: Mapping[str, str], slots: int) -> str | None:
     """Why stages that run at once may wait for each other's cores, in one line; None if they do not."""
     most, cores = settings.get("spark.cores.max"), sum(worker["cores"] for worker in _alive(state))
     if most is None or slots * int(most) <= cores:

@@ -19,7 +19,7 @@ class Exchange(ABC):
         """Each piece in the task that its number says, of so many tasks."""
 
     @abstractmethod
-    def worked(self, work: Callable[[Iterator[Any]], Pieces]) -> Self:
+    def worked(self, work: Callable[[Iterator[object]], Pieces]) -> Self:
         """What `work` makes of the pieces of each task."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class _OnSpark(Exchange):
     def moved(self, tasks: int) -> Self:
         return type(self)(moved(self._pieces, tasks))
 
-    def worked(self, work: Callable[[Iterator[Any]], Pieces]) -> Self:
+    def worked(self, work: Callable[[Iterator[object]], Pieces]) -> Self:
         return type(self)(self._pieces.mapInArrow(packed(work), PIECES))
 
     def with_number(self, number: int) -> Self:
@@ -77,7 +77,7 @@ class _OnSpark(Exchange):
     def release(self) -> None:
         self._pieces.unpersist()
 
-    def collected(self) -> list[Any]:
+    def collected(self) -> list[object]:
         return list(unpacked(self._pieces.select("piece").toArrow().to_batches()))
 
 
@@ -86,12 +86,12 @@ class _Here(Exchange):
         self._tasks = list(tasks)
 
     def moved(self, tasks: int) -> Self:
-        received: list[list[tuple[int, Any]]] = [[] for _ in range(tasks)]
+        received: list[list[tuple[int, object]]] = [[] for _ in range(tasks)]
         for number, piece in self._all():
             received[number % tasks].append((number, piece))
         return type(self)(received)
 
-    def worked(self, work: Callable[[Iterator[Any]], Pieces]) -> Self:
+    def worked(self, work: Callable[[Iterator[object]], Pieces]) -> Self:
         return type(self)(list(work(piece for _, piece in task)) for task in self._tasks)
 
     def with_number(self, number: int) -> Self:
@@ -109,7 +109,7 @@ class _Here(Exchange):
     def release(self) -> None:
         self._tasks.clear()
 
-    def collected(self) -> list[Any]:
+    def collected(self) -> list[object]:
         return [piece for _, piece in self._all()]
 
     def _all(self) -> Iterator[tuple[int, object]]:

@@ -271,7 +271,7 @@ def report_of_every_kind() -> ReviewReport:
             "finalized", word, kind, 600.0 + number, "likely", ("a reason", "another"),
             (("produce", 12.345, 0.5),), ("produce",), (0, 1),
         )  # fmt: skip
-        comparison = Comparison[number % len(Comparison)]
+        comparison = tuple(Comparison)[number % len(Comparison)]
         one = refused if number % 3 else other
         own = {
             "client_id": f"c-{number}",

@@ -3,7 +3,6 @@
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from client_telemetry.artefacts.packages import Package, Unreadable
 from client_telemetry.artefacts.readers import package_urls
@@ -48,7 +47,7 @@ def read(text: str) -> Iterator[Package]:
         )
 
 
-def unwrapped(content: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+def unwrapped(content: Mapping[str, object]) -> tuple[Mapping[str, object], tuple[str, ...]]:
     """The SBOM of an attestation, and the digests that it is about (in-toto Statement, in an envelope of DSSE or by itself: `docker
     buildx`, `cosign attest`); any other document as it is. Signatures are not checked. Raises Unreadable.
     """

@@ -139,7 +139,7 @@ class MachineCode(NullCache):
         folders = (self._of_user, self._beside) if _config.CACHE_DIR else (self._beside, self._of_user)
         return next((folder for folder in folders if folder is not None and _may_write(folder)), None)
 
-    def _file(self, sig: Any, processor: tuple[str, str, str]) -> str:
+    def _file(self, sig: object, processor: tuple[str, str, str]) -> str:
         says = (numba.__version__, sys.implementation.cache_tag, sys.abiflags, processor)
         inputs = repr((says, str(_sigutils.normalize_signature(sig)))).encode() + sources_digest()
         return f"{self._name}-{hashlib.sha256(inputs).hexdigest()[:20]}.nbc"

@@ -68,7 +68,7 @@ class DumpWriter:
         broker_started_at: datetime,
         broker_software_version: str,
         broker_software_name: str = "apache-kafka",
-        manifest_fields: Mapping[str, Any] | None = None,
+        manifest_fields: Mapping[str, object] | None = None,
         ending: Literal[".zst", ".gz", ".bin"] = ".zst",
         max_object_bytes: int = MAX_OBJECT_BYTES,
         continues: Continued | None = None,
@@ -89,8 +89,8 @@ class DumpWriter:
         self._max_object_bytes = max_object_bytes
         self._open: dict[RecordDataset, _OpenObject] = {}
         self._next_sequence: dict[RecordDataset, int] = {"client_pushes": 0, "connections": 0}
-        self._files: list[tuple[datetime, dict[str, Any]]] = []
-        self._hours: dict[datetime, dict[str, Any]] = {}
+        self._files: list[tuple[datetime, dict[str, object]]] = []
+        self._hours: dict[datetime, dict[str, object]] = {}
         if continues is not None:
             self._next_sequence.update(cast(Mapping[RecordDataset, int], continues.next_sequences))
             hours = (_hour_of(datetime.fromisoformat(file["min_time"])) for file in continues.files)
@@ -109,7 +109,7 @@ class DumpWriter:
         record.CopyFrom(event)
         return self._append("connections", record, record.observed_at_nanos)
 
-    def describe_hour(self, hour: datetime, fields: Mapping[str, Any] | None = None) -> None:
+    def describe_hour(self, hour: datetime, fields: Mapping[str, object] | None = None) -> None:
         """Write a manifest for this hour even if it has no records, with these keys in addition.
 
         `hour` is any aware time within it. For instance `{"dropped": {"queue_full": 3, ...}}`, `{"requests": [...]}`.

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any
 from urllib.parse import quote
 
 from client_telemetry.artefacts.found import Found, Result
@@ -41,7 +40,7 @@ def as_json(result: Result, source: str, target: str, decision: str) -> dict[str
     }
 
 
-def _client(found: Found) -> dict[str, Any]:
+def _client(found: Found) -> dict[str, object]:
     client, judged, written = found.client, found.judged, found.client.written
     return {
         "verdict": judged.verdict,
@@ -107,7 +106,7 @@ def _result(found: Found, rule: int) -> dict[str, object]:
     fix = f" Fix: {judged.fix}." if judged.fix else ""
     owner = f" Owner: {found.owner}." if found.owner else ""
     inside = f" ({found.place.inside})" if found.place.inside else ""
-    location: dict[str, Any] = {"artifactLocation": {"uri": _uri(found.place.file)}}
+    location: dict[str, object] = {"artifactLocation": {"uri": _uri(found.place.file)}}
     if found.place.line:
         location["region"] = {"startLine": found.place.line}
     return {

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, Final
+from typing import Final
 
 from client_telemetry.campaign.gate import WORDS, decision_document
 from client_telemetry.campaign.states import StateChange
@@ -20,7 +20,7 @@ _OWNERS_MEASURED: Final = 200
 
 
 def campaign_json(view: CampaignView) -> str:
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "schema_version": 1,
         "campaign": view.campaign,
         "day": view.day,
@@ -46,7 +46,7 @@ def states_csv(view: CampaignView) -> str:
     return table_csv(header, ([_cell(getattr(change, name)) for name in header] for change in view.changes))
 
 
-def _cell(value: object) -> Any:
+def _cell(value: object) -> object:
     return value if isinstance(value, str | tuple) or value is None else str(value)
 
 

@@ -80,7 +80,7 @@ class Subscriptions:
             for selector in of_instance
         )
 
-    def asked_of(self, instances: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, ...]], bool]:
+    def asked_of(self, instances: Sequence[Mapping[str, object]]) -> tuple[list[tuple[str, ...]], bool]:
         """The metric prefixes that each instance is asked for, matched as brokers do (subscriptions/), and whether that
         is known. Of an instance with several addresses any counts; a source port is of one connection and is taken
         for matching."""

@@ -122,7 +122,7 @@ def _csv(fleet: FleetDay, kind: type, rows: Iterable[object]) -> str:
     return _table(fleet, names, [[getattr(row, name) for name in names] for row in rows])
 
 
-def _in_words(client: FleetClient) -> Any:
+def _in_words(client: FleetClient) -> object:
     """With text for what a table has no columns for."""
     texts: dict[str, Any] = {
         "related": tuple(map(_relation, client.related)),
@@ -143,7 +143,7 @@ def _relation(other: RelatedClient) -> str:
 def _software_csv(fleet: FleetDay) -> str:
     """One row per software version; a software without versions has one row."""
     names = tuple(field.name for field in fields(FleetVersion))
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     for software in fleet.software:
         for version in software.versions:
             rows.append([software.name, *(getattr(version, name) for name in names)])

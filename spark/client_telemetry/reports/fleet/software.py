@@ -40,7 +40,7 @@ def is_client(row: ClientRow) -> bool:
 
 
 def fleet_clients(
-    rows: Iterable[ClientRow], asked_without_push: Mapping[tuple[Any, ...], int], release: str | None
+    rows: Iterable[ClientRow], asked_without_push: Mapping[tuple[object, ...], int], release: str | None
 ) -> tuple[FleetClient, ...]:
     """Rows of `clients` of the day, without the unidentified; `asked_without_push`: by client_key, where not 0;
     `release`: the oldest that a broker ran."""
@@ -84,7 +84,7 @@ def _could_be(row: ClientRow, release: str | None) -> tuple[str, ...]:
 
 
 def _client(
-    row: ClientRow, asked_without_push: Mapping[tuple[Any, ...], int], release: str | None
+    row: ClientRow, asked_without_push: Mapping[tuple[object, ...], int], release: str | None
 ) -> FleetClient:
     related = tuple(RelatedClient(**each) for each in row["related"] or ())
     looks_like, reasons = row["looks_like"], tuple(row["looks_like_because"] or ())
@@ -270,7 +270,7 @@ def _versions(rows: Iterable[ClientRow]) -> Mapping[tuple[str, str | None], list
 
 
 def _seen(
-    here: Mapping[tuple[str, str | None], list[ApplicationSeen]], there: Container[Any]
+    here: Mapping[tuple[str, str | None], list[ApplicationSeen]], there: Container[object]
 ) -> tuple[VersionSeen, ...]:
     found = [VersionSeen(*key, len(set(of)), len(of)) for key, of in here.items() if key not in there]
     return tuple(sorted(found, key=lambda each: (each.name, _age(each.name, each.version))))

@@ -1,7 +1,5 @@
 """The join as data. Names of clients, packages and files are as they came: whoever shows them has to escape them."""
 
-from typing import Any
-
 from client_telemetry.artefacts.found import Found, Unread
 from client_telemetry.inventory.artefact import Artefact
 from client_telemetry.inventory.joined import ArtefactRow, ClientRow, Joined, sentence
@@ -27,7 +25,7 @@ def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = N
     }
 
 
-def _client(row: ClientRow) -> dict[str, Any]:
+def _client(row: ClientRow) -> dict[str, object]:
     client = row.client
     return {
         "client_id": client.client_id,
@@ -51,11 +49,11 @@ def _client(row: ClientRow) -> dict[str, Any]:
     }
 
 
-def _artefact_row(row: ArtefactRow) -> dict[str, Any]:
+def _artefact_row(row: ArtefactRow) -> dict[str, object]:
     return {**artefact(row.artefact), "verdict": row.verdict, "why": row.why}
 
 
-def artefact(of: Artefact) -> dict[str, Any]:
+def artefact(of: Artefact) -> dict[str, object]:
     return {
         "artefact": of.name,
         "kind": of.kind,
@@ -67,7 +65,7 @@ def artefact(of: Artefact) -> dict[str, Any]:
     }
 
 
-def _found(found: Found) -> dict[str, Any]:
+def _found(found: Found) -> dict[str, object]:
     written = found.client.written
     return {
         "library": found.client.library or None,

@@ -132,7 +132,7 @@ def _json(document: Mapping[str, object], lines: Mapping[str, Sequence[Lines]]) 
     yield "\n}\n"
 
 
-def document(report: ReviewReport) -> dict[str, Any]:
+def document(report: ReviewReport) -> dict[str, object]:
     """But for the lists of clients and changes, whose places are empty."""
     review, upgrade = report.review, report.review.upgrade
     return {

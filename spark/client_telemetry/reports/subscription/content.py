@@ -37,12 +37,12 @@ class Question:
     code_version: str
 
 
-def content(question: Question, result: CheckResult, remarks: Sequence[str] = ()) -> dict[str, Any]:
+def content(question: Question, result: CheckResult, remarks: Sequence[str] = ()) -> dict[str, object]:
     """The whole answer. Times are ISO 8601, UTC; sizes are bytes. `remarks`: on the question, before those on the result."""
     clients = clients_of(result)
     totals = result.totals()
     harms = _harms(result)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,
         **{name: _plain(value) for name, value in asdict(question).items()},
         "days": result.situation.days,
@@ -199,7 +199,7 @@ def _lake_bytes(result: CheckResult, total: Mapping[str, float]) -> float | None
     return None if sizes is None else sizes.bytes_per_day(total)
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, date | datetime):
         return value.isoformat()
     return list(value) if isinstance(value, tuple) else value

@@ -52,12 +52,12 @@ def _summary(found: Mapping[str, object]) -> dict[str, object]:
     return {name: found[name] for name in _SUMMARY}
 
 
-def _csv(rows: list[dict[str, Any]]) -> str:
+def _csv(rows: list[dict[str, object]]) -> str:
     header = tuple(rows[0]) if rows else ()
     return table_csv(header, ([_cell(value) for value in row.values()] for row in rows))
 
 
-def _cell(value: object) -> Any:
+def _cell(value: object) -> object:
     if isinstance(value, dict):
         return tuple(f"{key}: {', '.join(of)}" for key, of in value.items())
     return tuple(value) if isinstance(value, list) else value

@@ -56,10 +56,10 @@ def client_verdicts(
 ) -> tuple[ClientVerdict, ...]:
     """By outcome, owner (none last), software, client id and principal. `profiles`: by client_key. Raises UnknownVerdict,
     FindingWithoutVerdict, TwoVerdicts."""
-    findings: dict[tuple[Any, ...], list[Finding]] = defaultdict(list)
+    findings: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in finding_rows:
         findings[_key(finding)].append(Finding(**_values(finding, _FINDING_COLUMNS)))
-    rows: dict[tuple[Any, ...], UpgradeVerdictRow] = {}
+    rows: dict[tuple[object, ...], UpgradeVerdictRow] = {}
     for row in verdict_rows:
         if _key(row) in rows:
             raise TwoVerdicts(f"client {_key(row)} has two verdicts")
@@ -80,7 +80,7 @@ def client_verdicts(
     return tuple(sorted(clients, key=_order))
 
 
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _key(row: Mapping[str, object]) -> tuple[object, ...]:
     # Rows that were written before programs were told apart do not have the column.
     return (*client_key(row), row.get("program"))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any
 
 from client_telemetry.reports.json_text import json_pieces
 from client_telemetry.reports.upgrade.model import (
@@ -20,7 +19,7 @@ def report_json(report: UpgradeReport) -> Iterator[str]:
     """The whole report, in pieces: 15 kB for each client. ASCII only: what a terminal or an editor would hide stands as an
     escape.
     """
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         field.name: getattr(report, field.name)
         for field in fields(report)
         if field.name not in ("applications", "changes", "sections", "cluster_questions")
@@ -37,13 +36,13 @@ def report_json(report: UpgradeReport) -> Iterator[str]:
     yield "\n"
 
 
-def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, Any]:
+def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, object]:
     """Columns of `upgrade_verdicts`, all of them, then the derived fields and the findings."""
     question = {"cluster_id": report.question.cluster_id, "report_id": report.question.report_id}
     return {**question, **{name: getattr(client, name) for name in (*CLIENT_COLUMNS, "findings")}}
 
 
-def _application(application: Application, places: Mapping[int, int]) -> dict[str, Any]:
+def _application(application: Application, places: Mapping[int, int]) -> dict[str, object]:
     """With the places of its clients in `clients`."""
     values = {f.name: getattr(application, f.name) for f in fields(application) if f.name != "clients"}
     return {**values, "clients": [places[id(client)] for client in application.clients]}

@@ -54,7 +54,7 @@ def target_differences(applications: Iterable[Application]) -> tuple[TargetDiffe
     """Applications that fare otherwise in the same way, on the same releases, for the same reason; most first."""
     groups: dict[tuple[Any, ...], list[Application]] = defaultdict(list)
     for application in applications:
-        releases: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+        releases: dict[tuple[object, ...], list[str]] = defaultdict(list)
         for other in application.other_targets:
             releases[outcome(other.verdict, other.when), other.reason].append(other.to_release)
         for (there, reason), where in releases.items():

@@ -325,7 +325,7 @@ class _FileLook:
     file: SurveyedFile
     endpoints: list[Endpoint] = field(default_factory=list)
     cluster_ids: Counter[str] = field(default_factory=Counter)
-    addresses: dict[tuple[str, Any], Counter[int]] = field(default_factory=dict)
+    addresses: dict[tuple[str, object], Counter[int]] = field(default_factory=dict)
     leaders: dict[tuple[object, object], int] = field(default_factory=dict)
 
 

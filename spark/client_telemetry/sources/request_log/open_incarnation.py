@@ -61,7 +61,7 @@ class OpenIncarnation:
         since: int,
         windows: Sequence[Sequence[int]],
         dump: Continued,
-        watch: dict[str, Any],
+        watch: dict[str, object],
         failed_logins: Mapping[int, int],
     ) -> "OpenIncarnation":
         """Only with windows and manifests that future lines may still belong to: of this hour, and of the hour before,

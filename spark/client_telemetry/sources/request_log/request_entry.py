@@ -64,7 +64,7 @@ class RequestEntry(NamedTuple):
 
     def shortened(self) -> "RequestEntry":
         """With only that of its bodies which says who sent it, and with which error code all of it failed."""
-        kept: dict[str, Any] = {name: self.request[name] for name in _OF_CLIENT if name in self.request}
+        kept: dict[str, object] = {name: self.request[name] for name in _OF_CLIENT if name in self.request}
         kept["topics"] = [{"name": name} for name in dict.fromkeys(topics_of(self.request))]
         code = failure(self.response)
         return self._replace(request=kept, response={} if code is None else {"errorCode": code})
@@ -317,7 +317,7 @@ def _parse_traced(message: str) -> RequestEntry:
 
 
 def _text_request(body: str) -> dict[str, object]:
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for name, key, pattern in _TEXT_FIELDS:
         match = pattern.search(body) if key in body else None
         if match and match["value"] not in ("", "null"):

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Coroutine
-from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from steps import env, login_of_kafka_python, report
@@ -15,7 +14,7 @@ READS = {"auto_offset_reset": "earliest", "enable_auto_commit": False}
 TOPIC, GROUP = env("TOPIC"), env("GROUP")
 
 
-def run(work: Coroutine[Any, Any, None]) -> None:
+def run(work: Coroutine[object, object, None]) -> None:
     asyncio.run(asyncio.wait_for(work, 30))
 
 
