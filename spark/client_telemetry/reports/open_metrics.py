@@ -28,7 +28,7 @@ def exposition(gauges: Iterable[Gauge]) -> str:
     >>> print(exposition([Gauge("x_applications", "Applications", (({"owner": 'a"b'}, 2),))]), end="")
     # TYPE x_applications gauge
     # HELP x_applications Applications.
-    x_applications{owner="a\\\\"b"} 2
+    x_applications{owner="a\\"b"} 2
     # EOF
     """
     lines = []

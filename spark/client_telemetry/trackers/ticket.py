@@ -51,7 +51,7 @@ class Issue:
 def key_of(*parts: str) -> str:
     """
     >>> key_of("orders-4.0", "erp", "upgrade brod")
-    'ct-d18f3a0a3cfc0ad9'
+    'ct-c1dad32755d7e2bc'
     """
     return f"ct-{hashlib.sha256(chr(0).join(parts).encode(errors='surrogatepass')).hexdigest()[:16]}"
 

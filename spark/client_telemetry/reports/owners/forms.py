@@ -102,7 +102,7 @@ def wiki_text(text: str) -> str:
     r"""With whatever could be wiki markup escaped: a link, a mention, a macro, a table, a line break (two backslashes).
 
     >>> print(wiki_text(r"a|b [~admin] {code} x\\y"))
-    a\|b \[\~admin\] \{code\} x(backslash)(backslash)y
+    a\|b \[\~admin\] \{code\} x\(backslash)\(backslash)y
     """
     return _WIKI.sub(r"\\\g<0>", without_invisible(text).replace("\\", "(backslash)"))
 
