@@ -93,6 +93,7 @@ LOGGERS = NotRun(
 PIPX = NotRun("needs a released wheel; tests/test_wheel.py installs this project's and reports from it")
 MAKE = NotRun("is what .ci/run does")
 LAYOUT = NotRun("shows folders")
+QUESTIONS = RunBy("jobs/test_questions_to_tables.py")
 DATABASE = "include/airflow.sh airflow db migrate >/dev/null 2>&1"
 FIRST_REPORT = Run(
     {"--out=DIR": "--out={tmp}/out", "client-telemetry report": ".venv/bin/client-telemetry report"}, code=3
@@ -164,6 +165,9 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/live-numbers.md", "scrape_configs:"): NotRun("is for a Prometheus; tests/plugins/test_numbers.py reads the endpoint, promtool the text"),
     ("docs/mcp.md", "pip install"): RunBy("client_telemetry/answers/test_mcp.py"),
     ("docs/mcp.md", '{"mcpServers"'): NotRun("is the configuration of other programs; client_telemetry/answers/test_mcp.py starts the same command"),
+    ("docs/questions.md", "SELECT"): QUESTIONS,
+    ("docs/questions.md", "WITH newest"): QUESTIONS,
+    ("docs/questions.md", "from pyiceberg"): QUESTIONS,
     ("docs/notices.md", "mail:"): RunBy("client_telemetry/cli/test_notify.py"),
     ("docs/notices.md", "client-telemetry notify"): RunBy("client_telemetry/cli/test_notify.py"),
     ("docs/tickets.md", "client-telemetry tickets var/"): RunBy("client_telemetry/cli/test_tickets.py"),
@@ -326,7 +330,7 @@ def test_the_documented_query_runs(sample_run):
     from client_telemetry.tables.clients import CLIENTS
 
     (query,) = [
-        block.text for block in blocks() if block.language == "sql" and "_telemetry.clients" in block.text
+        block.text for block in blocks() if block.language == "sql" and block.page == "docs/clients.md"
     ]
     clients = Lake(None, str(sample_run.folder / "lake")).tables()[CLIENTS.name].scan().to_arrow()
     with duckdb.connect() as database:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
 from client_telemetry import knowledge
 from client_telemetry.compatibility import fingerprints, identification
@@ -28,6 +28,7 @@ ADDED = StructType(
         StructField("family_masks", _TEXTS),
         *(StructField(name, _TEXT) for name in ("owner", "owner_contact", "owner_rule")),
         *(StructField(name, _TEXT) for name in ("library", "library_version", "binding", "identified_as")),
+        StructField("library_version_numbers", ArrayType(IntegerType())),
         StructField("looks_like", _TEXT),
         StructField("looks_like_because", _TEXTS),
         StructField("roles", _TEXTS),
@@ -104,6 +105,7 @@ def _identity(
         "owner_rule": rule and rule.name,
         "library": declared and declared.library,
         "library_version": client_versions.text(declared.version) if declared and declared.version else None,
+        "library_version_numbers": list(declared.version) if declared and declared.version else None,
         "binding": (declared and declared.binding) or None,
         "identified_as": declared and declared.text,
         "looks_like": guess and guess.text,

@@ -13,6 +13,7 @@ from client_telemetry.tables.table import (
     CLUSTER_ID,
     DOUBLE,
     DT,
+    INTS,
     LONG,
     SOFTWARE,
     STRING,
@@ -125,6 +126,12 @@ CLIENTS: "Table[ClientRow]" = Table(
             STRING,
             "Version of the library: vendor suffixes removed, the Kafka version of a Confluent Platform version, the librdkafka inside a "
             "binding; null = not known",
+        ),
+        Column(
+            "library_version_numbers",
+            INTS,
+            "library_version as four numbers, so that versions compare rightly: `library_version_numbers < [2, 6, 1]` (Spark: `< array(2, 6, 1)`), "
+            "where the text `2.10.0` would be before `2.6.1`; null = not known",
         ),
         Column("binding", STRING, "Binding of librdkafka that declared its name; null = none"),
         Column(

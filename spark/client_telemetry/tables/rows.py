@@ -430,6 +430,7 @@ class ClientRow(TypedDict):
     family_masks: list[str]
     library: str | None
     library_version: str | None
+    library_version_numbers: list[int] | None
     binding: str | None
     identified_as: str | None
     looks_like: str | None

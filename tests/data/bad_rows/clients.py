@@ -30,6 +30,7 @@ GOOD = {
     "family_masks": [],
     "library": "kafka-clients",
     "library_version": "4.3.1",
+    "library_version_numbers": [4, 3, 1, 0],
     "binding": None,
     "identified_as": "kafka-clients 4.3.1",
     "looks_like": None,

@@ -1,0 +1,148 @@
+"""The questions of docs/questions.md: the same answers in DuckDB and Spark, and in PyIceberg where it is asked alone."""
+
+import datetime as dt
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+from client_telemetry.lake.lake import Lake
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+
+from tests.client_telemetry.reports import conftest as made
+from tests.data.bad_rows.clients import GOOD
+
+PAGE = (Path(__file__).parents[2] / "docs/questions.md").read_text()
+QUESTIONS = re.findall(r"^(\S[^\n]*\?)\n\n```sql\n(.*?)```", PAGE, re.M | re.S)
+TABLES = (CLIENTS, UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
+DAY = dt.date(2026, 11, 21)
+
+
+def client(client_id: str, version: str | None, day: dt.date = DAY, **changes) -> dict:
+    numbers = [int(number) for number in version.split(".")] if version else None
+    known = {"library": "librdkafka" if version else None, "library_version": version}
+    return (
+        GOOD
+        | known
+        | {
+            "client_id": client_id,
+            "application": client_id,
+            "dt": day,
+            "library_version_numbers": [*numbers, 0] if numbers else None,
+            **changes,
+        }
+    )
+
+
+def rows() -> dict:
+    verdicts = [
+        made.verdict("a", "breaks", fix="upgrade it"),
+        made.verdict("b", "insufficient_evidence", missing=["whether it uses SCRAM"]),
+        made.verdict("c"),
+    ]
+    old = made.question(1, report_id="old", created_at=made.question(1)["created_at"] - dt.timedelta(days=1))
+    return {
+        CLIENTS: [
+            client("old", "2.3.0"),
+            client("new", "2.10.0"),
+            client("same", "2.6.1"),
+            client("below", "2.6.0", owner="shop"),
+            client("unnamed", None),
+            client("gone", "1.0.0", DAY - dt.timedelta(days=9)),
+        ],
+        UPGRADE_REPORTS: [made.question(3), old],
+        UPGRADE_VERDICTS: [*verdicts, made.verdict("a", "breaks", report_id="old")],
+        UPGRADE_FINDINGS: [made.finding(verdicts[0])],
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("lake")
+    lake = Lake(None, str(folder))
+    lake.create(TABLES)
+    for table, given in rows().items():
+        names = [column.name for column in table.columns]
+        lake.append(table, [{name: row.get(name) for name in names} for row in given])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def in_duckdb(folder):
+    with duckdb.connect() as database:
+        database.execute("create schema client_telemetry")
+        for table in TABLES:
+            database.register(
+                f"rows_{table.name}", Lake(None, str(folder)).tables()[table.name].scan().to_arrow()
+            )
+            database.execute(f"create view client_telemetry.{table.name} as select * from rows_{table.name}")
+        yield database
+
+
+def test_there_are_ten():
+    assert len(QUESTIONS) == PAGE.count("```sql") == 10
+
+
+def answers(folder, database) -> dict[str, list]:
+    return {question: database.execute(query).fetchall() for question, query in QUESTIONS}
+
+
+def test_answers_are_right_in_duckdb(folder, in_duckdb):
+    found = answers(folder, in_duckdb)
+    assert [row[1] for row in found["Which clients run librdkafka before 2.6.1?"]] == ["below", "old"]
+    assert [row[1] for row in found["How many clients run which version of each library?"]] == [
+        "2.3.0",
+        "2.6.0",
+        "2.6.1",
+        "2.10.0",
+    ]
+    assert [row[0] for row in found["Which clients declare no library, and what could they be?"]] == [
+        "unnamed"
+    ]
+    assert [row[0] for row in found["How many applications and clients has each owner?"]] == [
+        "orders",
+        "shop",
+    ]
+    assert [row[2] for row in found["Which clients were not seen for a week?"]] == ["gone"]
+    [newest] = found["Which is the newest upgrade report of each cluster and target?"]
+    assert newest[3] == made.REPORT_ID
+    breaks = found[
+        "Which clients break, according to the newest report, whose are they, and what is to be changed?"
+    ]
+    assert [row[2] for row in breaks] == ["a"] and breaks[0][4] == "upgrade it"
+    assert found["Which requests are the reason?"] == [("JoinGroup", "1", 1, 12)]
+    assert [row[0] for row in found["Which rules decide, and where do they come from?"]] == [
+        "request-version-not-served"
+    ]
+    assert [row[3] for row in found["What is not known?"]] == [["whether it uses SCRAM"]]
+
+
+def test_spark_gives_the_same_answers(folder, in_duckdb, spark):
+    lake = Lake(None, str(folder))
+    for table in TABLES:
+        names = [column.name for column in table.columns]
+        given = [tuple(row[name] for name in names) for row in lake.rows(table)]
+        spark.createDataFrame(given, table.schema).createOrReplaceTempView(f"asked_{table.name}")
+    expected = answers(folder, in_duckdb)
+    for question, query in QUESTIONS:
+        query = query.replace("client_telemetry.", "asked_").replace("[2, 6, 1]", "array(2, 6, 1)")
+        found = [tuple(row) for row in spark.sql(query).collect()]
+        assert list(map(comparable, found)) == list(map(comparable, expected[question])), question
+
+
+def comparable(row: tuple) -> list[str]:
+    """Times as UTC without a zone: the engines differ in whether they say it."""
+    return [
+        str(value.replace(tzinfo=None)) if isinstance(value, dt.datetime) else str(value) for value in row
+    ]
+
+
+def test_pyiceberg_alone(folder):
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    names: dict = {}
+    exec(code.replace("var/lake", str(folder)), names)
+    assert sorted(names["old"]) == ["below", "gone", "old"]
+    names["catalog"].close()
