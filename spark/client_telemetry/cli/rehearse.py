@@ -1,6 +1,6 @@
 """Runs the client libraries of an upgrade report against a broker of the target release, and sets the outcome beside the verdicts.
 
-    client-telemetry rehearse REPORT [--to 4.3.1] [--budget-minutes 30] [--budget-gb 5] [--jobs 2] [--cache FOLDER] [--mechanism PLAIN]
+    client-telemetry rehearse REPORT [--to 4.3.1] [--budget-minutes 30] [--budget-gb 5] [--jobs 2] [--cache FOLDER] [--lake LAKE]
 
 REPORT: the folder of a published upgrade report, or its report.json. **This command installs packages from registries and executes
 them** (docs/rehearse.md). Each library version of the report is installed in a folder of its own and runs the program of its roles
@@ -27,16 +27,17 @@ from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.releases import UnusableRelease, exact
 from client_telemetry.knowledge.vocabulary import Verdict
+from client_telemetry.lake.catalog import is_missing
 from client_telemetry.rehearsal import rehearsal_file, subjects
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS
 from client_telemetry.rehearsal.library_programs import NotInstalled
 from client_telemetry.rehearsal.rehearsing import Limits, Rehearsing, sandboxes
 from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
+from client_telemetry.rehearsal.seen_logins import MECHANISMS, key_of, seen_logins
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.upgrade.publish import add_rehearsal
 
 BAD_ARGUMENTS = 2
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _NAMED = 8
 
 
@@ -44,7 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _arguments(argv)
     try:
         folder, report = _report(args.report)
-        target = exact(args.to or report["question"]["to_release"])
+        target = _target(args.to, report["question"]["to_release"])
+        if args.lake and is_missing(args.lake):
+            return _refuse(f"no lake at {args.lake}: name the folder or URL of one")
         content = _rehearse(args, report, target)
     except (NotAnUpgradeReport, UnusableRelease, UnusablePackage) as error:
         return _refuse(str(error))
@@ -91,7 +94,12 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--mechanism",
         choices=MECHANISMS,
         default="",
-        help="log in with it; default: connections without login",
+        help="all log in with it; default: as in --lake, otherwise connections without login",
+    )
+    parser.add_argument(
+        "--lake",
+        metavar="LAKE",
+        help="tables that the report was made from: each client logs in as it did there, with PLAIN or SCRAM",
     )
     return parser.parse_args(argv)
 
@@ -127,9 +135,23 @@ def _report(named: Path) -> tuple[Path, Mapping[str, Any]]:
     return file.parent, report
 
 
+def _target(named: str | None, of_report: str) -> str:
+    if named is None and of_report.startswith("measured-"):
+        raise NotAnUpgradeReport(
+            "the report is about brokers that were measured, which cannot be started here: name a release with --to"
+        )
+    return exact(named or of_report)
+
+
 def _rehearse(args: argparse.Namespace, report: Mapping[str, Any], target: str) -> Mapping[str, Any]:
     from_release = report["question"]["from_release"]
-    wanted = [subjects.of_client(client, from_release, args.mechanism) for client in report["clients"]]
+    logins = seen_logins(args.lake, report["question"]) if args.lake else {}
+    wanted = [
+        subjects.of_client(
+            client, from_release, args.mechanism or (logins.get(key_of(client), "") if logins else "")
+        )
+        for client in report["clients"]
+    ]
     limits = Limits(args.budget_minutes, args.budget_gb, args.jobs)
     with Progress("reading the report") as progress:
         rehearsing = Rehearsing(cache_folder(args.cache, "rehearsal"), limits, progress)

@@ -11,6 +11,8 @@ from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.rehearsal.library_programs import BY_NAME
 
 LIBRDKAFKA = "librdkafka"
+WITHOUT_LOGIN = frozenset(("pykafka", "kafka-node", "kafka-rust"))
+"""Whose programs do not log in: they run on the listener without logins."""
 _CARRIERS = ("confluent-kafka-python", "confluent-kafka-go")
 """What runs librdkafka, in the order in which they are tried: a wheel has it whole, and the Go module has every release of it."""
 _PINNED_BY = {"kafka-python": "api_version", "aiokafka": "api_version"}
@@ -89,7 +91,7 @@ def _wanted(
 ) -> Wanted:
     subjects = tuple(
         tuple(
-            Subject(program, text, configuration, mechanism)
+            Subject(program, text, configuration, "" if program in WITHOUT_LOGIN else mechanism)
             for program, text in _carried(library, version, binding)
         )
         for version in dict.fromkeys(versions)

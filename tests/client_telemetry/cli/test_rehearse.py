@@ -164,3 +164,18 @@ def test_newer_versions_are_listed_by_library(tmp_path, capsys, monkeypatch):
 def test_a_library_to_measure_has_a_name_and_a_version(text):
     with pytest.raises(Exception, match="write NAME==VERSION, with one of"):
         knowledge_measure.library(text)
+
+
+def test_a_report_about_measured_brokers_needs_a_release(tmp_path, capsys):
+    folder = report(tmp_path / "r", "safe")
+    content = json.loads((folder / "report.json").read_text())
+    content["question"]["to_release"] = "measured-a648720e"
+    (folder / "report.json").write_text(json.dumps(content))
+    assert main([str(folder)]) == 2
+    assert "name a release with --to" in capsys.readouterr().err
+
+
+def test_a_lake_that_is_not_there_is_a_line(tmp_path, capsys):
+    assert main([str(report(tmp_path / "r", "safe")), f"--lake={tmp_path / 'none'}"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "no lake at" in line
