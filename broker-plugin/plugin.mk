@@ -5,7 +5,7 @@ MAVEN := mvn --batch-mode --quiet
 PLUGIN_VERSION := $(shell sed -n 's|^  <version>\(.*\)</version>|\1|p' broker-plugin/pom.xml)
 PLUGIN := broker-plugin/target/kafka-client-telemetry-dump-$(PLUGIN_VERSION).jar
 
-.PHONY: plugin bench-plugin e2e-brokers e2e-probe
+.PHONY: plugin bench-plugin e2e-brokers
 
 plugin: $(PLUGIN)  ## build and test the plugin that makes brokers write dumps, with its list of parts (needs a JDK)
 	@echo "$(PLUGIN)"
@@ -30,11 +30,6 @@ e2e-install: $(if $(MAVEN_AND_JDK),plugin $(STAMPS)/end_to_end $(LIVE_ROLL))
 BROKER_RELEASES ?= 3.7.1 3.8.1 3.9.1 4.0.1 4.1.1 4.2.1 4.3.1 4.4.0
 e2e-brokers: install plugin $(STAMPS)/end_to_end var/end_to_end/franz-go $(BROKER_RELEASES:%=var/end_to_end/jars/kafka-%/.fetched)  ## the plugin on every release of Kafka: BROKER_RELEASES="3.7.1 4.4.0"
 	@BROKER_RELEASES="$(BROKER_RELEASES)" $(AIRFLOW) pytest -n 0 -m end_to_end tests/end_to_end/real_kafka/test_releases.py
-
-# Every patch that the knowledge base has, one broker after the other.
-PROBED_RELEASES ?= 3.7.0 3.7.1 3.7.2 3.8.0 3.8.1 3.9.0 3.9.1 3.9.2 4.0.0 4.0.1 4.0.2 4.1.0 4.1.1 4.1.2 4.2.0 4.2.1 4.2.2 4.3.0 4.3.1 4.4.0
-e2e-probe: install plugin $(STAMPS)/end_to_end $(PROBED_RELEASES:%=var/end_to_end/jars/kafka-%/.fetched)  ## the probe on every release of Kafka, against the knowledge base: PROBED_RELEASES="3.7.1 4.4.0"
-	@PROBED_RELEASES="$(PROBED_RELEASES)" $(AIRFLOW) pytest -n 0 -m end_to_end tests/end_to_end/real_kafka/test_probe.py
 
 var/end_to_end/jars/kafka-%/.fetched: | $(STAMPS)/end_to_end
 	@echo "fetching Kafka $* ..."

@@ -403,3 +403,22 @@ def test_the_form_says_what_brokers_run_and_which_days_have_data(web):
     assert 'name="planned_for" type="date"' in text and 'name="asked_by"' in text
     assert "default: the newest patch of the next minor release" in text
     assert text.index("<option>4.4.0</option>") < text.index("<option>2.4.0</option>")
+
+
+def test_the_form_offers_measured_targets_by_name(web, published, tmp_path, monkeypatch):
+    folder, file = tmp_path / "targets", tmp_path / "more.yaml"
+    folder.mkdir()
+    for name in ("msk-eu.json", "proxy.json", "notes.txt", "<b>.json", "4.0.1.json"):
+        (folder / name).write_text("{}")
+    clusters = (
+        "  - {name: east, cluster_id: aaa, raw: x, targets: TARGETS}\n"
+        "  - {name: west, cluster_id: bbb, raw: x, targets: TARGETS/none}\n"
+        "  - {name: north, cluster_id: ccc, raw: x}\n"
+    )
+    file.write_text(
+        f"lake: l\npublish: {published}\nresults: r\nclusters:\n{clusters.replace('TARGETS', str(folder))}"
+    )
+    client = web()
+    monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", str(file))
+    text = client.get("/ask?cluster=east").text
+    assert re.findall(r'data-targets="([^"]*)"', text) == ["msk-eu proxy", "", ""]

@@ -32,7 +32,7 @@
   };
 
   const cluster = form.elements.cluster;
-  // What `client-telemetry probe` measured for the chosen cluster, below the releases.
+  // What `client-telemetry probe` measured for the chosen cluster, above the releases.
   const offer = (select, targets) => {
     select.querySelector("optgroup.measured")?.remove();
     if (targets.length === 0) return;
@@ -40,7 +40,7 @@
     group.className = "measured";
     group.label = "Measured targets";
     group.append(...targets.map((name) => new Option(name)));
-    select.append(group);
+    select.querySelector("optgroup").before(group);
   };
   const choose = () => {
     const { next, known, first, last, targets } = cluster.selectedOptions[0]?.dataset ?? {};

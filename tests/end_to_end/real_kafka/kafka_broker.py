@@ -108,7 +108,7 @@ def mutual_tls(folder: Path, listener: str, name: str) -> tuple[dict[str, str | 
 
 @dataclass
 class KafkaBroker:
-    """`kafka`: "broker-3", "broker-4" or "kafka-<release>", the folder of its jars. `settings`: more lines of
+    """`kafka`: "broker-3", "broker-4" or "kafka-<release>", the folder of its jars, or a path that ends so. `settings`: more lines of
     server.properties. `listeners`: those for clients, with their security protocols. `format_options`: of the storage;
     by default a release that the brokers of a mixed cluster both know."""
 
@@ -139,7 +139,7 @@ class KafkaBroker:
 
     @property
     def is_kafka_4(self) -> bool:
-        return self.kafka.startswith(("broker-4", "kafka-4"))
+        return Path(self.kafka).name.startswith(("broker-4", "kafka-4"))
 
     @property
     def request_log(self) -> Path:

@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib
-import os
 import statistics
 import struct
 import subprocess
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 from client_telemetry.formats import target_file
 from client_telemetry.formats.target_file import ACCEPTED, NONCE_FOREIGN, NONCE_TWICE, REFUSED, parse_ranges
-from client_telemetry.knowledge import apis, known_issues, served
+from client_telemetry.knowledge import apis, known_issues, releases, served
 from client_telemetry.probe import (
     command_line,
     login,
@@ -27,13 +26,16 @@ from client_telemetry.probe import (
 )
 from client_telemetry.probe.listener import read_properties
 from client_telemetry.probe.served_protocols import NO, YES
+from client_telemetry.rehearsal import sandbox_broker
 
-from .kafka_broker import JARS, KafkaBroker, free_ports, mutual_tls, secured
+from .kafka_broker import CHECKOUT, JARS, KafkaBroker, free_ports, mutual_tls, secured
 
 SHORT = ("3.9.1", "4.0.1", "4.4.0")
 EVERY_PATCH = tuple(
-    release for release in os.environ.get("PROBED_RELEASES", "").split() if release not in SHORT
+    release for release in releases.known() if releases.parse(release) >= (3, 7) and release not in SHORT
 )
+"""Started one after the other by the long tests, which fetch their jars."""
+CACHE = CHECKOUT / "var" / "e2e" / "rehearsal"
 OAUTH_LOGIN = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 SCRAM_LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
@@ -48,13 +50,23 @@ def folder_of(release: str) -> str:
     params=[*SHORT, *(pytest.param(release, marks=pytest.mark.long) for release in EVERY_PATCH)],
 )
 def release(request: pytest.FixtureRequest) -> str:
-    if not (JARS / folder_of(request.param)).exists():
-        pytest.skip(f"no jars of Kafka {request.param}")
     return request.param
 
 
 @pytest.fixture(scope="module")
-def broker(release: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+def jars(release: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of the release's jars, as KafkaBroker takes it."""
+    if (JARS / folder_of(release)).exists():
+        return folder_of(release)
+    if release in SHORT:
+        pytest.skip(f"no jars of Kafka {release}")
+    link = tmp_path_factory.mktemp("jars") / f"kafka-{release}"
+    link.symlink_to(sandbox_broker.jars(release, CACHE))
+    return str(link)
+
+
+@pytest.fixture(scope="module")
+def broker(jars: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
     (controller,) = free_ports(1)
     folder = tmp_path_factory.mktemp("probed")
     mutual, certificate = mutual_tls(folder, "MUTUAL", "carol")
@@ -62,7 +74,7 @@ def broker(release: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[K
     prefix = "listener.name.secure."
     started = KafkaBroker(
         folder / "broker",
-        folder_of(release),
+        jars,
         1,
         1,
         controller,
