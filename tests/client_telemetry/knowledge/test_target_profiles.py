@@ -66,7 +66,7 @@ def test_a_profile_is_named_as_a_release_is(tmp_path, capsys):
         "apache-kafka-4.4.0": "breaks",
     }
     assert (
-        "is the profile of Kroxylicious 0.12.0 without filters in front of Apache Kafka 4.4.0"
+        "are brokers of Kroxylicious 0.12.0 without filters in front of Apache Kafka 4.4.0"
         in capsys.readouterr().err
     )
 

@@ -100,6 +100,21 @@ def test_a_review_from_logs(logs: Path, tmp_path: Path, capsys: pytest.CaptureFi
     }
 
 
+def test_a_move_to_measured_brokers_is_reviewed_as_that_to_a_release_that_they_answer_like(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The brokers declare 4.0.1, and those that were measured answer as 4.0.1 and 4.0.2 do."""
+    target = Path(__file__).parents[2] / "data/probe/apache-4.0.1.json"
+    arguments = [str(logs), "--from=3.9.1", f"--to={target}", f"--publish={tmp_path / 'published'}"]
+    assert review.main([*arguments, "--name=shop"]) == 0
+    assert (
+        "from 3.9.1 to measured-a648720e: 1 application is down; 1 of 1 predicted" in capsys.readouterr().out
+    )
+    other = target.with_name("librdkafka-mock-2.16.1.json")
+    assert review.main([*arguments[:2], f"--to={other}", arguments[-1]]) == 2
+    assert "no broker went from 3.9.1 to measured-" in capsys.readouterr().err
+
+
 def test_requests_and_server_lines_in_one_stream(
     logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
