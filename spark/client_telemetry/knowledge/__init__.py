@@ -132,9 +132,7 @@ class MeasuredTarget(NamedTuple):
             if self.answers_like
             else ""
         )
-        brokers = (
-            f"is the profile of {self.product}" if self.product else f"are the brokers at {self.bootstrap}"
-        )
+        brokers = f"are brokers of {self.product}" if self.product else f"are the brokers at {self.bootstrap}"
         return (
             f"{self.name} {brokers}{like}, as measured at {self.measured_at}: moving to them is no "
             f"rolling upgrade. {ONLY_MEASURED[0].upper()}{ONLY_MEASURED[1:]}."
