@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from client_telemetry.inventory import written
 from client_telemetry.pipeline.stage import Stage
+from client_telemetry.reports.names import folder_name
 from client_telemetry.tables.artefacts import ARTEFACTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -126,10 +127,15 @@ def test_the_newest_report_of_the_cluster_is_joined(pipeline):
     filled(pipeline)
     published = pipeline.folder / "published"
     file = report(pipeline.folder, erp={}, other={"client_id": "m", "principal": None, "address_sample": []})
-    (published / "upgrade_impact/east/r1").mkdir(parents=True)
-    file.rename(published / "upgrade_impact/east/r1/report.json")
-    (published / "upgrade_impact/east/latest.json").write_text('{"path": "r1/index.html"}')
+    name = folder_name(json.loads(file.read_text())["question"]["report_id"])
+    folder = published / "upgrade_impact/east" / name
+    folder.mkdir(parents=True)
+    file.rename(folder / "report.json")
+    (folder.parent / "latest.json").write_text(json.dumps({"path": f"{name}/index.html"}))
     places = {"publish": published, "cluster_name": "east", "workloads": pipeline.folder / "pods.json"}
+    page = folder / "index.html"
+    slots = ("written-sentence", "written-lists")
+    page.write_text("".join(f"<!--{slot}--><!--/{slot}-->" for slot in slots))
     (pipeline.folder / "pods.json").write_text(json.dumps({"kind": "List", "items": [pod()]}))
     done = inventory(pipeline, **places)
     assert "images prove that of 1, and that of 1 is likely" in done["sentence"]
@@ -139,8 +145,10 @@ def test_the_newest_report_of_the_cluster_is_joined(pipeline):
         ("sboms/erp.json", "certain")
     ]
     assert str(pipeline.folder) not in json.dumps(joined) + Path(done["joined"]).read_text()
+    assert "library proved" in page.read_text()
+    assert (page.parent / "written.json").is_file()
     assert len(pipeline.lake.rows(ARTEFACTS)) == 3
-    (published / "upgrade_impact/east/r1/report.json").write_text("{}")
+    (folder / "report.json").write_text("{}")
     code, result = pipeline.run(STAGE, day=DAY, artefacts=pipeline.folder / "w", **places)
     assert (code, "the newest report of cluster east cannot be read" in result["message"]) == (2, True)
 

@@ -12,7 +12,7 @@ arguments that cannot be used. docs/join.md says what is matched by what.
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,8 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--owners", type=Path, metavar="FILE", help="owner rules, as for scan")
     parser.add_argument("--format", default=TEXT, choices=(TEXT, JSON, MARKDOWN), help="default: %(default)s")
+    parser.add_argument(
+        "--add", action="store_true", help="also have the page of the report say so; REPORT is its folder"
+    )
     add_fail_on(parser, default=(Verdict.BREAKS,))
     args = parser.parse_args(argv)
+    add = _page(parser, args.report) if args.add else None
     try:
         with Progress(f"reading {', '.join(map(str, args.paths))}"):
             report = _report(args.report)
@@ -76,9 +80,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _refuse(parser.prog, f"{error.filename}: {error.strerror}")
     code, decision = _decide(report, joined, written, args.fail_on)
+    if add and not add(args.report, document.as_json(joined, written.unread)):
+        return _refuse(
+            parser.prog, f"the page of {args.report} has no place for it: publish the report again"
+        )
     _print(args.format, joined, written, decision)
     print(decision, file=sys.stderr)
     return code
+
+
+def _page(parser: Arguments, folder: Path) -> Callable[[Path, Mapping[str, object]], bool]:
+    """What adds to a page; it needs more packages than what reads artefacts."""
+    try:
+        from client_telemetry.reports.upgrade.written_note import PAGE, add_written
+    except ModuleNotFoundError:
+        parser.error("--add needs what draws pages: pip install 'client-telemetry[spark]'")
+    if not (folder / PAGE).is_file():
+        parser.error(f"{folder} has no {PAGE}: --add needs the folder of a published report")
+    return add_written
 
 
 def _report(path: Path) -> object:

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from client_telemetry.cli import report_artefacts
 from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.log_times import add_time_options, spelled
@@ -147,8 +148,9 @@ def _repeated(args: argparse.Namespace) -> list[str]:
     )
     options = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
     zone = [] if args.zone is UTC else [f"--zone={args.zone}"]
-    of_jars = [f"--jar={file}" for file in args.jar]
-    return [f"--{name}={value}" for name, value in options.items() if value] + zone + of_jars
+    several = {"jar": args.jar, "artefacts": args.artefacts, "workloads": args.workloads}
+    of_files = [f"--{name}={file}" for name, files in several.items() for file in files]
+    return [f"--{name}={value}" for name, value in options.items() if value] + zone + of_files
 
 
 def _report(args: argparse.Namespace) -> int:
@@ -198,6 +200,8 @@ def _report(args: argparse.Namespace) -> int:
     (args.out / UNFINISHED).unlink()
     report = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
     _say(f"{report['sentence']}\n{still_to_watch(report)}")
+    if args.artefacts:
+        _say(report_artefacts.add_to_report(page.parent, args))
     code = 0
     if args.fail_on:
         code, decision = decide_by_report(report, args.fail_on)
@@ -230,6 +234,7 @@ def _check_files_named(args: argparse.Namespace) -> None:
         read_text_file(args.scram_users, "SCRAM users", scram_principals)
     if args.hosts:
         read_text_file(args.hosts, "host names", host_names)
+    report_artefacts.check(args)
 
 
 def _check(log_survey: Survey) -> None:
@@ -447,6 +452,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         metavar="MINUTES",
         help="regenerate the report whenever the logs have grown, checking every MINUTES (default: 10), until interrupted",
     )
+    report_artefacts.add_options(parser)
     add_fail_on(parser, default=None)
     args = parser.parse_args(argv)
     args.logs = [word for text in args.logs for word in _words(text)]

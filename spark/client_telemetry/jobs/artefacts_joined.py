@@ -7,19 +7,21 @@ from client_telemetry.inventory.artefact import Written
 from client_telemetry.inventory.joined import join, sentence
 from client_telemetry.inventory.seen import Seen, from_report
 from client_telemetry.inventory.workloads import Workloads
-from client_telemetry.pipeline.place import published_place
+from client_telemetry.pipeline.place import Place, published_place
 from client_telemetry.pipeline.stage import BadArguments, absolute_url
 from client_telemetry.reports.folder import replace_folder
 from client_telemetry.reports.inventory import document, markdown
 from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.upgrade.written_note import PAGE, add_written
 
 FOLDER = "artefacts"
+REPORTS = "upgrade_impact"
 
 
 def newest_report(publish: str, cluster: str) -> Seen | None:
     """What the newest published report of the cluster saw; None without one. Raises BadArguments."""
     files, root = file_system(absolute_url(publish))
-    folder = f"{root}/upgrade_impact/{folder_name(cluster)}"
+    folder = f"{root}/{REPORTS}/{folder_name(cluster)}"
     try:
         with files.open_input_file(f"{folder}/latest.json") as source:
             report = str(json.loads(source.read())["path"]).partition("/")[0]
@@ -37,12 +39,30 @@ def publish_joined(
     """What follows, in a sentence, and where all of it is."""
     joined = join(written, seen, workloads)
     folder = f"{FOLDER}/{folder_name(cluster)}"
+    as_document = document.as_json(joined, written.unread)
     contents = {
         "joined.md": "\n".join(markdown.lines(joined, written.unread)) + "\n",
-        "joined.json": json.dumps(document.as_json(joined, written.unread), indent=1) + "\n",
+        "joined.json": json.dumps(as_document, indent=1) + "\n",
     }
     with published_place(location, folder) as place:
         path = place.root / folder
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_folder(path, contents.items())
+        _add_to_report(place, cluster, seen.report_id, as_document)
         return sentence(joined), place.shown(path / "joined.md")
+
+
+def _add_to_report(place: Place, cluster: str, report_id: str, as_document: dict[str, object]) -> None:
+    """Its page in the place, fetched from an object store first. Pages of older versions have no room for it."""
+    folder = f"{REPORTS}/{folder_name(cluster)}/{folder_name(report_id)}"
+    page = place.root / folder / PAGE
+    if not page.is_file():
+        files, root = file_system(absolute_url(place.location))
+        try:
+            with files.open_input_file(f"{root}/{folder}/{PAGE}") as source:
+                text = source.read()
+        except FileNotFoundError:
+            return
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_bytes(text)
+    add_written(page.parent, as_document)

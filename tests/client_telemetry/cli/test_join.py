@@ -2,13 +2,15 @@
 
 import json
 import re
+import shutil
 from copy import deepcopy
 from pathlib import Path
 
 import pytest
 from client_telemetry.cli import join
 
-REPORT = json.loads((Path(__file__).parents[2] / "data/reports/whole/upgrade/report.json").read_text())
+WHOLE = Path(__file__).parents[2] / "data/reports/whole/upgrade"
+REPORT = json.loads((WHOLE / "report.json").read_text())
 DIGEST, OTHER = "sha256:" + "1a" * 32, "sha256:" + "2b" * 32
 SEEN_AT = "2026-11-21T05:47:53.000000Z"
 
@@ -344,3 +346,18 @@ def test_files_that_are_not_there_are_one_line(tmp_path, capsys):
     for arguments in ((tmp_path / "nowhere",), (tmp_path, "--workloads", tmp_path / "nowhere")):
         code, _, errors = joined(capsys, file, *arguments)
         assert (code, "nowhere: No such file or directory" in errors, errors.count("\n")) == (2, True, 1)
+
+
+def test_the_page_of_the_report_says_so_too(tmp_path, capsys):
+    folder = tmp_path / "report"
+    shutil.copytree(WHOLE, folder)
+    written = tmp_path / "w"
+    written.mkdir()
+    (written / "go.mod").write_text("module m\n\nrequire github.com/IBM/sarama v1.30.0\n")
+    (written / "kafka.properties").write_text("bootstrap.servers=kafka:9092\nclient.id=monthly-close\n")
+    _, document, _ = joined(capsys, folder, written, "--add")
+    kept = json.loads((folder / "written.json").read_text())
+    assert kept["written_not_seen"] == document["written_not_seen"] != []
+    assert "monthly-close" in (folder / "index.html").read_text()
+    code, _, error = joined(capsys, folder / "report.json", written, "--add")
+    assert (code, "--add needs the folder of a published report" in error) == (2, True)

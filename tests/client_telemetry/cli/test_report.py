@@ -16,7 +16,12 @@ TEXT = LOGS / "kafka-2.7.2-text.request.log.zst"
 def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
     log = shutil.copy(TEXT, tmp_path / "a log with blanks.log.zst")
     arguments = ["--to=4.0.1", "--from=2.7.2", f"--out={tmp_path / 'out'}", "--fail-on=breaks", str(log)]
-    code = report.main([*arguments, "--planned-for=2026-12-05", "--asked-by=kafka@example.com"])
+    written = tmp_path / "monthly"
+    written.mkdir()
+    (written / "go.mod").write_text("module m\n\nrequire github.com/IBM/sarama v1.30.0\n")
+    (written / "kafka.properties").write_text("bootstrap.servers=kafka:9092\nclient.id=monthly-close\n")
+    arguments += [f"--artefacts={written}", "--planned-for=2026-12-05", "--asked-by=kafka@example.com"]
+    code = report.main(arguments)
     captured = capsys.readouterr()
     printed = captured.out
     assert code == 3, printed
@@ -26,7 +31,8 @@ def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
     assert "safe so far. The one seen most rarely, " in printed
     assert "no-go: 3 applications with the verdict breaks" in printed
     page = Path(printed.rpartition("Report: ")[2].strip())
-    assert page.is_file()
+    assert "Written, and seen by no broker: 1 artefact, of which 1 would break." in printed
+    assert '<section id="written-not-seen"' in page.read_text()
     with (page.parent / "clients.csv").open(newline="", encoding="utf-8") as rows:
         verdicts = {
             (row["client_id"], row["client_software_name"], row["client_software_version"]): row["verdict"]
@@ -95,6 +101,8 @@ def test_what_cannot_be_answered_is_said_in_one_line(tmp_path, capsys, arguments
         ("--scram-users=nowhere.txt", "there is no file of SCRAM users at nowhere.txt"),
         ("--hosts=nowhere.txt", "there is no file of host names at nowhere.txt"),
         ("--knowledge=nowhere", "nowhere: there is no such folder"),
+        ("--artefacts=nowhere", "nowhere: there is no such file or folder"),
+        ("--workloads=pods.json", "--workloads says where artefacts run: name these with --artefacts"),
     ],
 )
 def test_a_missing_file_is_said_in_one_line_before_any_work(
@@ -204,10 +212,13 @@ def test_a_report_that_follows_is_made_again_with_the_same_options():
         "--planned-for=2026-12-05",
         "--asked-by=the platform team",
         "--follow=5",
+        "--artefacts=a",
+        "--artefacts=b",
         "a.log",
     ]
     again = report._repeated(report._arguments(given))
-    assert again == ["--to=4.0.1", "--planned-for=2026-12-05", "--asked-by=the platform team"]
+    options = ["--to=4.0.1", "--planned-for=2026-12-05", "--asked-by=the platform team"]
+    assert again == [*options, "--artefacts=a", "--artefacts=b"]
     with pytest.raises(SystemExit):
         report._arguments([*given, "--planned-for=soon"])
 

@@ -10,6 +10,7 @@ from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.open_metrics import publish_numbers
+from client_telemetry.reports.upgrade import written_note
 from client_telemetry.reports.upgrade.document import report_json
 from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
 from client_telemetry.reports.upgrade.numbers import upgrade_numbers
@@ -18,6 +19,7 @@ from client_telemetry.reports.upgrade.page import report_page, with_links
 from client_telemetry.reports.upgrade.rehearsal_note import with_rehearsal
 from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv, owner_csv
 from client_telemetry.reports.upgrade.ticket import failed_logins_ticket, owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.written_note import NotWritten
 
 PAGE = "index.html"
 
@@ -29,7 +31,9 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     folder = _folder(report.question, root)
     cluster = folder.parent
     contents = {**files(report, _links(report.question, root)), **_outcomes(report.question, root)}
-    contents |= _rehearsal(folder, report.question.report_id, str(contents.get(PAGE, "")))
+    report_id = report.question.report_id
+    contents |= _written(folder, report_id, str(contents.get(PAGE, "")))
+    contents |= _rehearsal(folder, report_id, str(contents.get(PAGE, "")))
     replace_folder(folder, contents.items())
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
     if not _is_older(pointer, cluster / "latest.json"):
@@ -55,6 +59,17 @@ def link_again(question: Question, root: Path) -> bool:
         replace_file(folder / name, text)
     replace_file(page, linked)
     return True
+
+
+def _written(folder: Path, report_id: str, page: str) -> dict[str, str]:
+    """What artefacts have added to the report that is replaced; nothing if that was about another."""
+    file = folder / written_note.FILE
+    try:
+        document = written_note.read(file, report_id)
+    except (FileNotFoundError, NotWritten):
+        return {}
+    text = file.read_text(encoding="utf-8")
+    return {written_note.FILE: text, PAGE: written_note.with_written(page, document) or page}
 
 
 def _rehearsal(folder: Path, report_id: str, page: str) -> dict[str, str]:
