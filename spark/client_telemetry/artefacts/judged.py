@@ -66,6 +66,26 @@ def _configuration(library: str, version: tuple[int, ...]) -> Configuration | No
 
 def of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
     """The verdict for an upgrade between two exact releases."""
+    judged = _of(client, source, target, code)
+    if not client.may_differ:
+        return judged
+    condition = f"which version of {client.library} the build takes"
+    if judged.verdict == Verdict.BREAKS:
+        confidence = Confidence.INFERRED
+        return replace(
+            judged, confidence=confidence, condition="; ".join(filter(None, (judged.condition, condition)))
+        )
+    return replace(
+        judged,
+        verdict=Verdict.INSUFFICIENT_EVIDENCE,
+        confidence="none",
+        when=None,
+        explanation=f"{client.text}, and {client.may_differ}. {judged.explanation}",
+        condition=condition,
+    )
+
+
+def _of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
     if client.written is None:
         return _of_unknown_version(client, source, target)
     version = client_versions.parse(client.written.version)

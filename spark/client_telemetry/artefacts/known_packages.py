@@ -1,7 +1,8 @@
 """Packages that are Kafka clients or bring one along: the table from package URLs to libraries.
 
 `contains` says how a package stands to the library: it `is` the library (or a binding with the library inside), it brings
-the library in the `same_version`, or it `brings` some version of it that only a lock file, an SBOM or an image names.
+the library in the `same_version`, or it `brings` some version of it (carried_versions.py), and what a build takes is decided
+by all that is in it. Lists of versions (BOMs) and parents either `manages` it or `manages_nothing` of Kafka.
 """
 
 import re
@@ -9,12 +10,14 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, due, rows
+from client_telemetry.knowledge import DamagedKnowledge, carried_versions, due, rows
 
 FILE = "artefact_packages.csv"
 COLUMNS = ("type", "name", "library", "binding", "contains", "note", "source")
 _KAFKA = "org.apache.kafka"
 IS, SAME_VERSION, BRINGS = "is", "same_version", "brings"
+MANAGES, MANAGES_NOTHING = "manages", "manages_nothing"
+_CONTAINS = (IS, SAME_VERSION, BRINGS, MANAGES, MANAGES_NOTHING)
 
 
 class KnownPackage(NamedTuple):
@@ -32,8 +35,8 @@ def _by_name() -> dict[tuple[str, str], KnownPackage]:
     known: dict[tuple[str, str], KnownPackage] = {}
     for line, (kind, name, library, binding, contains, note, source) in rows(FILE, COLUMNS):
         due(FILE, line, type=kind, name=name, source=source)
-        if contains not in (IS, SAME_VERSION, BRINGS):
-            raise DamagedKnowledge(FILE, line, f"contains {contains!r} is none of is, same_version, brings")
+        if contains not in _CONTAINS:
+            raise DamagedKnowledge(FILE, line, f"contains {contains!r} is none of {', '.join(_CONTAINS)}")
         if (kind, name) in known:
             raise DamagedKnowledge(FILE, line, f"{kind} {name} occurs twice")
         known[kind, name] = KnownPackage(kind, name, library, binding, contains, note)
@@ -47,6 +50,23 @@ def find(kind: str, name: str) -> KnownPackage | None:
     'sarama'
     """
     return _by_name().get((kind, normal_name(kind, name)))
+
+
+def managed_version(kind: str, name: str, version: str | None) -> tuple[bool, str | None]:
+    """Of a list of versions or a parent: whether it is known what it manages of Kafka, and the version of the library if it does.
+
+    >>> managed_version("maven", "org.springframework.boot/spring-boot-starter-parent", "2.7.18")
+    (True, '3.1.2')
+    >>> managed_version("maven", "com.acme/parent", "7"), managed_version("maven", "org.junit/junit-bom", "5.9.1")
+    ((False, None), (True, None))
+    """
+    known = _by_name().get((kind, name))
+    if known is None or known.contains not in (MANAGES, MANAGES_NOTHING):
+        return False, None
+    if known.contains == MANAGES_NOTHING:
+        return True, None
+    carried = carried_versions.library_version(kind, name, version or "")
+    return carried is not None, carried
 
 
 def normal_name(kind: str, name: str) -> str:

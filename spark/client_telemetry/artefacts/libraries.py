@@ -4,15 +4,28 @@ import re
 from dataclasses import dataclass
 
 from client_telemetry.artefacts import known_packages
-from client_telemetry.artefacts.known_packages import BRINGS, IS, SAME_VERSION, KnownPackage
+from client_telemetry.artefacts.known_packages import (
+    BRINGS,
+    IS,
+    MANAGES,
+    MANAGES_NOTHING,
+    SAME_VERSION,
+    KnownPackage,
+)
 from client_telemetry.artefacts.packages import Package
-from client_telemetry.knowledge import client_versions, software
+from client_telemetry.knowledge import carried_versions, client_versions, software
 from client_telemetry.knowledge.software import WrittenLibrary
 
 _SYS_CRATE = re.compile(r"[^+]+\+v?(\d+(?:\.\d+)+)(?:-.*)?")
 """rdkafka-sys carries the version of librdkafka as build metadata: 4.8.0+2.3.0."""
 _DISTRIBUTION = re.compile(r"(?:\d+:)?(\d+(?:\.\d+)+)(?=[-+~_.]|$|r).*")
 """2.0.2-1+b1, 1:2.0.2-1, 2.3.0-r1, 2.2.0+dfsg-1: the upstream version comes first."""
+
+
+_BUILD_DECIDES = (
+    "another dependency or list of versions may decide otherwise: a resolved list (mvn dependency:tree), a lock file or an SBOM "
+    "says which it is"
+)
 
 
 @dataclass(frozen=True)
@@ -26,28 +39,42 @@ class Client:
     why_unknown: str = ""
     itself: bool = True
     """False for a package that only brings the library along."""
+    may_differ: str = ""
+    """Why a build may have another version of the library; empty if it cannot."""
 
     @property
     def text(self) -> str:
         """As readers see it: 'librdkafka 2.3.0 in confluent-kafka-python 2.3.0'."""
         if self.written is None:
-            name = self.package.name.rpartition("/")[2] if self.package.type == "maven" else self.package.name
-            version = f" {self.package.version}" if self.package.version else ""
-            return f"{name}{version}"
+            return self._carrier
         library, version, binding, binding_version, *_ = self.written
-        return f"{library} {version}" + (f" in {binding} {binding_version}" if binding else "")
+        through = self.package.through or (f"brought by {self._carrier}" if self.may_differ else "")
+        return f"{library} {version}" + (
+            f" in {binding} {binding_version}" if binding else through and f" {through}"
+        )
+
+    @property
+    def _carrier(self) -> str:
+        name = self.package.name.rpartition("/")[2] if self.package.type == "maven" else self.package.name
+        return f"{name} {self.package.version}" if self.package.version else name
 
 
 def of(package: Package) -> Client | None:
     """None for a package that has nothing to do with Kafka, as far as the table knows."""
     known = known_packages.find(package.type, package.name)
-    if known is None:
+    if known is None or known.contains in (MANAGES, MANAGES_NOTHING):
         return None
     itself = known.contains == IS
     if not known.library:
         why = known.note or "nothing is known about what it sends"
         return Client(package, "", None, why, itself)
     if known.contains == BRINGS:
+        carried = package.version and carried_versions.library_version(
+            known.type, known.name, package.version
+        )
+        if carried:
+            brought = WrittenLibrary(known.library, carried)
+            return Client(package, known.library, brought, itself=False, may_differ=_BUILD_DECIDES)
         note = f" ({known.note})" if known.note else ""
         why = f"brings {known.library}, whose version is not written here{note}"
         return Client(package, known.library, None, why, itself=False)

@@ -46,6 +46,8 @@ class Package:
     """Whether a lock file beside it, if there is one, says better what is installed."""
     managed: bool = False
     """The version that the package has if another one brings it: it is no dependency by itself."""
+    through: str = ""
+    """Where the version is from if it is not written here: 'managed by spring-boot-starter-parent 2.7.18'."""
 
 
 def declared(kind: str, name: str, version: str | None, wanted: object, line: int | None) -> Package:

@@ -1,10 +1,11 @@
 """A data package from the knowledge base in use and what registries have beyond it.
 
     client-telemetry knowledge build --out knowledge.zip [--key signing.pem] [--cache FOLDER] [--recheck] [--offline]
-        [--library NAME==VERSION …]
+        [--library NAME==VERSION …] [--frameworks]
 
 Releases of Kafka that Maven has and the knowledge base has not are read from their jars. Each library that is named is installed
-and **executed** (docs/rehearse.md) to see which request versions it sends. What could not be done is listed
+and **executed** (docs/rehearse.md) to see which request versions it sends. With `--frameworks`, the POMs of frameworks' newer releases say
+which kafka-clients they bring. What could not be done is listed
 at the end; the package has everything else. Exit code 0; 1 if something could not be done; 2 if there is no package.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry import knowledge
+from client_telemetry.cli.knowledge_frameworks import add_carried
 from client_telemetry.cli.knowledge_measure import add_measured, library
 from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.compatibility import own_knowledge
@@ -52,6 +54,11 @@ def main(arguments: Sequence[str]) -> int:
         metavar="NAME==VERSION",
         help="a version of a client library to install, run and add",
     )
+    parser.add_argument(
+        "--frameworks",
+        action="store_true",
+        help="read the POMs of new releases of Spring, Quarkus, Flink and others",
+    )
     args = parser.parse_args(arguments)
     key = signatures.signing_key(args.key)
     store.activate()
@@ -61,6 +68,9 @@ def main(arguments: Sequence[str]) -> int:
     if args.library and not args.offline:
         with Progress("measuring libraries") as progress:
             steps += add_measured(args.library, cache_folder(args.cache, "rehearsal"), progress)
+    if args.frameworks and not args.offline:
+        with Progress("reading POMs of frameworks") as progress:
+            steps += add_carried(MavenRepository(cache_folder(args.cache, "artefacts")), progress)
     own_knowledge.check()
     texts = knowledge.texts()
     manifest = package_files.manifest_of(texts, args.built_at or dt.datetime.now(dt.UTC), _sources(steps))

@@ -1,4 +1,4 @@
-"""Artefacts of Kafka from a Maven repository, in a cache: what was fetched once is not fetched again, so a build goes on
+"""Artefacts of a Maven repository, in a cache: what was fetched once is not fetched again, so a build goes on
 where it stopped.
 
 CLIENT_TELEMETRY_REGISTRY_MAVEN is the base address of the repository, such as a company's mirror. Without it, Maven itself
@@ -21,16 +21,20 @@ from client_telemetry.knowledge_package.fetching import NotFetched
 MAVEN = "CLIENT_TELEMETRY_REGISTRY_MAVEN"
 MOST_BYTES = 256 * 2**20
 """Of an artefact: kafka-clients has 10 MB."""
+MOST_POM_BYTES = 8 * 2**20
 MAVEN_TIMEOUT_S = 300
 _GROUP, _CLIENTS = "org.apache.kafka", "kafka-clients"
+_COORDINATES = re.compile(r"\w[\w.-]*:\w[\w.-]*:\w[\w.+-]*")
 
-_POM = f"""<project><modelVersion>4.0.0</modelVersion>
+_POM = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>client-telemetry</groupId><artifactId>versions</artifactId><version>1</version><packaging>pom</packaging>
-<dependencies><dependency><groupId>{_GROUP}</groupId><artifactId>{_CLIENTS}</artifactId><version>[0.10.0.0,)</version>
+<dependencies><dependency><groupId>{group}</groupId><artifactId>{artefact}</artifactId><version>[0,)</version><type>{type}</type>
 <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency></dependencies>
 </project>
 """
 """A project that needs any release: to choose one, Maven fetches the list of them."""
+_FIRST_RELEASE = (0, 10)
+"""Of Kafka, whose clients are in a jar of their own since 0.8.2 and are known since this one."""
 
 
 @dataclass(frozen=True)
@@ -40,27 +44,62 @@ class MavenRepository:
 
     @property
     def base(self) -> str:
-        """The address of the folder with Kafka's artefacts; empty: Maven knows it."""
-        address = os.environ.get(MAVEN, "").rstrip("/")
-        return address and f"{address}/{_GROUP.replace('.', '/')}"
+        """The address of the repository; empty: Maven knows it."""
+        return os.environ.get(MAVEN, "").rstrip("/")
 
     def kafka_releases(self) -> list[str]:
         """Releases of kafka-clients that are published, oldest first; without candidates. Raises NotFetched."""
-        where = f"{self.base}/{_CLIENTS}/maven-metadata.xml" if self.base else "Maven"
-        text = fetching.content(where).decode(errors="replace") if self.base else self._metadata_of_maven()
-        found = re.findall(r"<version>(\d+(?:\.\d+)+)</version>", text)
+        published = [each for each in self.versions(_GROUP, _CLIENTS) if re.fullmatch(r"\d+(?:\.\d+)+", each)]
+        found = {each for each in published if releases.parse(each) >= _FIRST_RELEASE}
         if not found:
-            raise NotFetched(f"{where}: lists no release of {_CLIENTS}")
-        return sorted(set(found), key=releases.parse)
+            raise NotFetched(f"{self.base or 'Maven'}: lists no release of {_CLIENTS}")
+        return sorted(found, key=releases.parse)
 
-    def _metadata_of_maven(self) -> str:
+    def versions(self, group: str, artefact: str, kind: str = "jar") -> list[str]:
+        """All that the repository lists, in its order. `kind`: jar or pom. Raises NotFetched."""
+        where = _path(group, artefact, "maven-metadata.xml")
+        text = (
+            fetching.content(f"{self.base}/{where}").decode(errors="replace")
+            if self.base
+            else self._metadata_of_maven(group, artefact, kind)
+        )
+        found = re.findall(r"<version>([^<\s]+)</version>", text)
+        if not found:
+            raise NotFetched(f"{self.base or 'Maven'}: lists no version of {group}:{artefact}")
+        return list(dict.fromkeys(found))
+
+    def _metadata_of_maven(self, group: str, artefact: str, kind: str) -> str:
         """What Maven keeps of the list of versions when it resolves a range of them."""
         self.cache.mkdir(parents=True, exist_ok=True)
         pom = self.cache / "pom.xml"
-        pom.write_text(_POM, encoding="utf-8")
-        self._maven(f"the list of versions of {_CLIENTS}", "-U", "-f", str(pom), "dependency:resolve")
-        folder = self.cache / "m2" / _GROUP.replace(".", "/") / _CLIENTS
+        pom.write_text(_POM.format(group=group, artefact=artefact, type=kind), encoding="utf-8")
+        self._maven(f"the list of versions of {artefact}", "-U", "-f", str(pom), "dependency:resolve")
+        folder = self.cache / "m2" / group.replace(".", "/") / artefact
         return "".join(file.read_text("utf-8", "replace") for file in folder.glob("maven-metadata-*.xml"))
+
+    def pom(self, coordinates: str) -> str:
+        """The POM of `group:artefact:version`. Raises NotFetched."""
+        if not _COORDINATES.fullmatch(coordinates):
+            raise NotFetched(f"{coordinates!r} is not group:artefact:version")
+        group, artefact, version = coordinates.split(":")
+        path = _path(group, artefact, version, f"{artefact}-{version}.pom")
+        file = self.cache / "m2" / path
+        if not file.is_file():
+            if self.base:
+                content = fetching.content(f"{self.base}/{path}", MOST_POM_BYTES)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                replace_file(file, content)
+            else:
+                self._maven(
+                    f"the POM of {coordinates}",
+                    "dependency:get",
+                    f"-Dartifact={coordinates}:pom",
+                    "-Dtransitive=false",
+                )
+        try:
+            return file.read_text("utf-8", "replace")
+        except OSError:
+            raise NotFetched(f"Maven kept no POM of {coordinates}") from None
 
     def kafka_jar(self, artefact: str, release: str) -> Path:
         """A jar of Kafka in the cache, with the SHA-1 that the repository says. Raises NotFetched."""
@@ -68,7 +107,7 @@ class MavenRepository:
         if file.is_file():
             return file
         if self.base:
-            url = f"{self.base}/{artefact}/{release}/{file.name}"
+            url = f"{self.base}/{_path(_GROUP, artefact, release, file.name)}"
             content = fetching.content(url, MOST_BYTES)
             digest = fetching.content(f"{url}.sha1").decode(errors="replace").split()[:1]
             if digest != [hashlib.sha1(content, usedforsecurity=False).hexdigest()]:
@@ -96,3 +135,7 @@ class MavenRepository:
         if done.returncode:
             said = re.search(r"\[.*?ERROR.*?\] (.{1,300})", done.stdout)
             raise NotFetched(f"{what}: Maven: {said[1].strip() if said else done.returncode}")
+
+
+def _path(group: str, *parts: str) -> str:
+    return "/".join((group.replace(".", "/"), *parts))

@@ -81,7 +81,7 @@ KAFKA = jar({CLASS: b"", "kafka/kafka-version.properties": "commitId=1\nversion=
         ),
         (
             {"META-INF/maven/org.springframework.kafka/spring-kafka/pom.properties": "version=3.1.0\n"},
-            [("", "spring-kafka 3.1.0", "brings kafka-clients, whose version is not written here")],
+            [("", "kafka-clients 3.6.0 brought by spring-kafka 3.1.0", "")],
         ),
         ({"kafka/kafka-version.properties": "version=2.0.1\n"}, []),
     ],

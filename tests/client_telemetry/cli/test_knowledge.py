@@ -273,6 +273,68 @@ def test_a_registry_has_a_release_that_nobody_knows(
     assert code == 1 and "the server answered 500" in printed, "what is in use is written all the same"
 
 
+POMS = {
+    "org/springframework/kafka/spring-kafka/99.0.0": """<project><parent><groupId>com.acme</groupId>
+<artifactId>parent</artifactId><version>7</version></parent><artifactId>spring-kafka</artifactId><dependencies>
+<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId><version>${kafkaVersion}</version></dependency>
+<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-streams</artifactId><optional>true</optional></dependency>
+</dependencies></project>""",
+    "com/acme/parent/7": "<project><properties><kafkaVersion>4.1.1</kafkaVersion></properties></project>",
+    "org/springframework/boot/spring-boot-starter-parent/99.0.0": """<project><parent><groupId>org.springframework.boot</groupId>
+<artifactId>spring-boot-dependencies</artifactId><version>99.0.0</version></parent></project>""",
+    "org/springframework/boot/spring-boot-dependencies/99.0.0": """<project><dependencyManagement><dependencies><dependency>
+<groupId>com.acme</groupId><artifactId>kafka-bom</artifactId><version>3</version><type>pom</type><scope>import</scope></dependency>
+</dependencies></dependencyManagement></project>""",
+    "com/acme/kafka-bom/3": """<project><dependencyManagement><dependencies><dependency><groupId>org.apache.kafka</groupId>
+<artifactId>kafka-clients</artifactId><version>4.2.0</version></dependency></dependencies></dependencyManagement></project>""",
+}
+
+
+def _published(maven: Path, poms: dict[str, str]) -> None:
+    for path, text in poms.items():
+        _, artefact, version = path.rsplit("/", 2)
+        (maven / path).mkdir(parents=True)
+        (maven / path / f"{artefact}-{version}.pom").write_text(text)
+        (maven / path).with_name("maven-metadata.xml").write_text(
+            f"<version>1.0.0-M1</version><version>{version}</version>"
+        )
+
+
+def test_releases_of_frameworks_are_added_from_their_poms(run, update, tmp_path, key, served, monkeypatch):
+    """By property of a parent, and by a list that a list imports; a snapshot is none, and what cannot be read is said."""
+    maven, out = tmp_path / "maven", tmp_path / "new.zip"
+    _published(maven, POMS)
+    _published(maven, {"io/quarkus/quarkus-bom/99.0.0": "<project><parent>"})
+    clients = maven / "org/apache/kafka/kafka-clients"
+    clients.mkdir(parents=True)
+    (clients / "maven-metadata.xml").write_text(
+        "".join(f"<version>{each}</version>" for each in releases.known())
+    )
+    monkeypatch.setenv("CLIENT_TELEMETRY_REGISTRY_MAVEN", served(maven))
+    build = ("knowledge", "build", "--frameworks", "--out", out, "--key", key, "--cache", tmp_path / "cache")
+    code, printed, _ = run(*build, "--built-at", TODAY)
+    assert code == 1 and "not done: io.quarkus:quarkus-bom:99.0.0 not XML" in printed
+    assert "not done: io.micronaut:micronaut-bom " in printed and "404" in printed
+    assert "org.springframework.kafka:spring-kafka: kafka-clients of 1 releases" in printed
+    assert "1.0.0-M1" not in printed
+    assert update(out)[0] == 0
+    (tmp_path / "app").mkdir()
+    pom = "<project><parent><groupId>org.springframework.boot</groupId><artifactId>spring-boot-starter-parent</artifactId><version>99.0.0</version></parent><dependencies><dependency><groupId>org.springframework.kafka</groupId><artifactId>spring-kafka</artifactId></dependency></dependencies></project>"
+    (tmp_path / "app/pom.xml").write_text(pom)
+    assert (
+        "kafka-clients 4.2.0 managed by spring-boot-starter-parent 99.0.0"
+        in run("scan", tmp_path / "app", "--to", "4.3.1")[1]
+    )
+    (tmp_path / "app/pom.xml").rename(tmp_path / "app/gradle.lockfile")
+    (tmp_path / "app/gradle.lockfile").write_text(
+        "org.springframework.kafka:spring-kafka:99.0.0=compileClasspath\n"
+    )
+    assert (
+        "kafka-clients 4.1.1 brought by spring-kafka 99.0.0"
+        in run("scan", tmp_path / "app", "--to", "4.3.1")[1]
+    )
+
+
 MAVEN = """#!/bin/sh
 # Of Maven what a list of versions needs, in the folder in which it is started.
 for each in "$@"; do

@@ -4,8 +4,10 @@ Nothing is evaluated: a version that a script computes is not known.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from client_telemetry.artefacts import known_packages
 from client_telemetry.artefacts.packages import Package, declared
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, text_of
@@ -30,7 +32,18 @@ _VARIABLE = re.compile(
     r"""^\$\{?(?:rootProject\.|project\.)?(?:ext\.|libs\.versions\.)?(?:property\(")?([\w.]+?)(?:"\))?(?:\.get\(\))?\}?$"""
 )
 _EXACT = re.compile(r"\d[\w.-]*")
+_BOOT_PLUGIN = re.compile(
+    r"""\bid\s*\(?\s*["']org\.springframework\.boot["']\s*\)?\s*version\s*\(?\s*["']([^"']+)["']"""
+)
+_BOOT_CLASSPATH = "org.springframework.boot", "spring-boot-gradle-plugin"
+_BOOT_LIST = "org.springframework.boot/spring-boot-dependencies"
+_TAKES_BOOT_LIST = re.compile(r"io\.spring\.dependency-management|BOM_COORDINATES")
+_TAKES_LIST = re.compile(r"\b(?:mavenBom|platform|enforcedPlatform)\b")
+_BOOT_KAFKA = re.compile(
+    r"""(?:\b(?:ext|extra)\s*\[\s*["']kafka\.version["']\s*\]\s*=|["']kafka\.version["']\s*,)\s*["'](\d[\w.+-]*)["']"""
+)
 _PROPERTY = re.compile(r"^[ \t]*([\w.]+)[ \t]*[=:][ \t]*(\d[\w.+-]*)[ \t]*$", re.MULTILINE)
+_KAFKA_CLIENTS = "org.apache.kafka/kafka-clients"
 _HIGHEST = 4
 """Folders above a script in which gradle.properties are looked for."""
 
@@ -85,10 +98,65 @@ def read_script(text: str, read_other: Callable[[str], str | None]) -> Iterator[
             values.setdefault(match[1].rpartition(".")[2], (match[2], number))
     for name, value in _properties(read_other).items():
         values.setdefault(name, (value, None))
-    for number, line in lines:
-        code = re.sub(r"(^|\s)//.*$", "", line)
+    read = [(number, re.sub(r"(^|\s)//.*$", "", line)) for number, line in lines]
+    listed = _listed(read, values)
+    for number, code in read:
         for group, artifact, version in _named_in(code):
-            yield _package(f"{group}/{artifact}", version, number, values)
+            if listed and not version and group == "org.apache.kafka":
+                yield replace(
+                    listed, name=f"{group}/{artifact}", line=listed.line or number, declared_only=True
+                )
+            else:
+                yield _package(f"{group}/{artifact}", version, number, values)
+    if listed:
+        yield replace(listed, managed=True)
+
+
+def _listed(code: Sequence[tuple[int, str]], values: dict[str, tuple[str, int | None]]) -> Package | None:
+    """kafka-clients as Spring Boot or another list (BOM) manages it, if all lists that are taken are known. A literal kafka.version
+    changes it (docs of Spring's dependency management plugin).
+    """
+    lists: list[tuple[str, str | None, int]] = []
+    boot, takes_boot, own = None, False, None
+    for number, line in code:
+        if match := _BOOT_PLUGIN.search(line):
+            boot = _BOOT_LIST, _value(match[1], values), number
+        takes_boot = takes_boot or bool(_TAKES_BOOT_LIST.search(line))
+        own = own or (match and (match[1], number) if (match := _BOOT_KAFKA.search(line)) else None)
+        for group, artifact, version in _named_in(line):
+            if (group, artifact) == _BOOT_CLASSPATH:
+                boot = _BOOT_LIST, _value(version, values), number
+            elif _TAKES_LIST.search(line):
+                lists.append((f"{group}/{artifact}", _value(version, values), number))
+    if boot and takes_boot:
+        lists.append(boot)
+        if own:
+            return Package("maven", _KAFKA_CLIENTS, own[0], own[1], editable=True)
+    return _managed(lists)
+
+
+def _managed(lists: Sequence[tuple[str, str | None, int]]) -> Package | None:
+    """None if what one of the lists manages is not known, or several manage it."""
+    known = [known_packages.managed_version("maven", name, version) for name, version, _ in lists]
+    found = {
+        managed: (name, version, line)
+        for (name, version, line), (_, managed) in zip(lists, known, strict=True)
+        if managed
+    }
+    if not all(is_known for is_known, _ in known) or len(found) != 1:
+        return None
+    ((managed, (name, version, line)),) = found.items()
+    through = f"managed by {name.partition('/')[2]} {version}"
+    return Package("maven", _KAFKA_CLIENTS, managed, line, through=through)
+
+
+def _value(version: str | None, values: dict[str, tuple[str, int | None]]) -> str | None:
+    """A literal, or what a variable is set to."""
+    if version and _EXACT.fullmatch(version):
+        return version
+    match = _VARIABLE.match(version or "")
+    found = values.get(match[1].rpartition(".")[2]) if match else None
+    return found[0] if found else None
 
 
 def _properties(read_other: Callable[[str], str | None]) -> dict[str, str]:

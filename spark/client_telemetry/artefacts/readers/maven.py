@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 
+from client_telemetry.artefacts import known_packages
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import Element, parse
@@ -22,30 +23,34 @@ _RESOLVED = re.compile(
 )
 
 _KAFKA_CLIENTS = "org.apache.kafka:kafka-clients"
+_KAFKA, _BOOT = "org.apache.kafka:", "org.springframework.boot:"
 
 ReadPom = Callable[[str], str | None]
 """The text of another pom.xml by its path relative to the one that names it; None if it is not in the tree."""
 
 
 @dataclass
-class _Version:
+class Version:
     text: str
     line: int | None
     """None if it is written in another file."""
 
 
 @dataclass
-class _Project:
-    """What a pom.xml and its parents say."""
+class Project:
+    """What a pom.xml and its parents say. Keys are `group:artifact`."""
 
-    properties: dict[str, _Version] = field(default_factory=dict)
-    managed: dict[str, _Version] = field(default_factory=dict)
-    imported: list[str] = field(default_factory=list)
-    """Lists (BOMs) that are imported: they are in no tree."""
+    properties: dict[str, Version] = field(default_factory=dict)
+    managed: dict[str, Version] = field(default_factory=dict)
+    imported: list[tuple[str, Version]] = field(default_factory=list)
+    """Lists (BOMs) that are imported, in order: they are in no tree."""
     missing_parent: str = ""
+    parent_line: int | None = None
 
-    def resolve(self, version: _Version, depth: int = 0) -> _Version | None:
+    def resolve(self, version: Version | None, depth: int = 0) -> Version | None:
         """The version with its properties filled in, on the line that people change; None if one is unknown."""
+        if version is None:
+            return None
         match = _PROPERTY.search(version.text)
         if match is None:
             return version
@@ -54,7 +59,7 @@ class _Project:
             return None
         text = version.text.replace(match[0], value.text)
         line = value.line if version.text == match[0] else version.line
-        return self.resolve(_Version(text, line), depth + 1)
+        return self.resolve(Version(text, line), depth + 1)
 
 
 def read_pom(text: str, read_other: ReadPom) -> Iterator[Package]:
@@ -73,33 +78,74 @@ def read_pom(text: str, read_other: ReadPom) -> Iterator[Package]:
     yield from _managed(project, declared)
 
 
-def _managed(project: _Project, declared: Container[str]) -> Iterator[Package]:
-    """kafka-clients where it is managed and not declared: the version of what other dependencies bring. Spring Boot's list
-    takes it from the property kafka.version (org.springframework.boot:spring-boot-dependencies).
+def project_of(text: str) -> Project:
+    """What a published POM says by itself: its parent and what it imports are missing from it. Raises Unreadable."""
+    return _project(parse(text, "project"), lambda path: None, {}, own=False)
+
+
+def _managed(project: Project, declared: Container[str]) -> Iterator[Package]:
+    """kafka-clients where it is managed and not declared: the version of what other dependencies bring."""
+    name = _KAFKA_CLIENTS.replace(":", "/")
+    if name in declared:
+        return
+    if version := project.resolve(project.managed.get(_KAFKA_CLIENTS)):
+        yield _of_version(name, version, managed=True)
+    elif _KAFKA_CLIENTS not in project.managed and (listed := _listed(project)):
+        version, through = listed
+        yield _of_version(name, version, through, managed=True)
+
+
+def _of_version(name: str, version: Version, through: str = "", *, managed: bool = False) -> Package:
+    is_editable = version.line is not None and not through
+    return Package(
+        "maven",
+        name,
+        version.text,
+        version.line,
+        editable=is_editable,
+        declared_only=not managed,
+        managed=managed,
+        through=through,
+    )
+
+
+def _listed(project: Project) -> tuple[Version, str] | None:
+    """Kafka's version as a list that is imported, or else a parent, manages it, and through which; None if one of them is not
+    known. Lists come before parents, the first before later ones. A property of this file changes what a parent says, not what
+    a list says; Spring Boot's parent takes the version from kafka.version.
     """
-    written = project.managed.get(_KAFKA_CLIENTS)
-    if written is None and "org.springframework.boot" in f"{project.missing_parent} {project.imported}":
-        written = project.properties.get("kafka.version")
-    version = project.resolve(written) if written else None
-    if version and _KAFKA_CLIENTS.replace(":", "/") not in declared:
-        name = _KAFKA_CLIENTS.replace(":", "/")
-        yield Package(
-            "maven", name, version.text, version.line, editable=version.line is not None, managed=True
-        )
+    parent, _, parent_version = project.missing_parent.rpartition(":")
+    inherited = [(parent, Version(parent_version, project.parent_line))] if parent else []
+    for key, wanted in (*project.imported, *inherited):
+        if key == parent and key.startswith(_BOOT):
+            own = project.resolve(project.properties.get("kafka.version"))
+            if own:
+                return own, ""
+        version = project.resolve(wanted)
+        name = key.replace(":", "/")
+        is_known, managed = known_packages.managed_version("maven", name, version.text if version else None)
+        if not is_known:
+            return None
+        if managed and version:
+            return Version(managed, version.line), f"managed by {key.partition(':')[2]} {version.text}"
+    return None
 
 
-def _package(dependency: Element, project: _Project) -> Package:
+def _package(dependency: Element, project: Project) -> Package:
     names = [
-        project.resolve(_Version(dependency.value(part), dependency.line))
+        project.resolve(Version(dependency.value(part), dependency.line))
         for part in ("groupId", "artifactId")
     ]
     key = ":".join(name.text if name else "?" for name in names)
     name = key.replace(":", "/")
     element = dependency.first("version")
     if element is not None:
-        written: _Version | None = _Version(element.text.strip(), element.text_line or element.line)
+        written: Version | None = Version(element.text.strip(), element.text_line or element.line)
     else:
         written = project.managed.get(key)
+    through = ""
+    if written is None and key.startswith(_KAFKA) and (listed := _listed(project)):
+        written, through = listed
     line = dependency.line
     if written is None:
         return Package("maven", name, None, line, _why_missing(project), editable=True, declared_only=True)
@@ -109,25 +155,19 @@ def _package(dependency: Element, project: _Project) -> Package:
         return Package("maven", name, None, line, why, editable=True, declared_only=True)
     if re.match(r"[\[(]", version.text) or version.text in ("LATEST", "RELEASE"):
         return declared("maven", name, None, version.text, version.line or line)
-    return Package(
-        "maven",
-        name,
-        version.text,
-        version.line or line,
-        editable=version.line is not None,
-        declared_only=True,
-    )
+    package = _of_version(name, version, through)
+    return package if version.line else replace(package, line=line)
 
 
-def _why_missing(project: _Project) -> str:
+def _why_missing(project: Project) -> str:
     if project.missing_parent:
         return f"{PARENT_NOT_HERE} ({project.missing_parent})"
     if project.imported:
-        return f"{IMPORTED_NOT_HERE} ({', '.join(project.imported[:3])})"
+        return f"{IMPORTED_NOT_HERE} ({', '.join(key for key, _ in project.imported[:3])})"
     return f"{NOT_LOCKED} (no version)"
 
 
-def _project(root: Element, read_other: ReadPom, above: dict[str, bool], *, own: bool) -> _Project:
+def _project(root: Element, read_other: ReadPom, above: dict[str, bool], *, own: bool) -> Project:
     """`above`: the parents that have been read, which may name each other in a circle."""
     project = _parent(root, read_other, above)
 
@@ -138,40 +178,40 @@ def _project(root: Element, read_other: ReadPom, above: dict[str, bool], *, own:
         properties = container.first("properties")
         for element in properties.children if properties else ():
             if container is root or element.name not in project.properties:
-                project.properties[element.name] = _Version(element.text.strip(), line(element))
+                project.properties[element.name] = Version(element.text.strip(), line(element))
     for name, value in (("version", root.value("version")), ("groupId", root.value("groupId"))):
         if value:
-            project.properties[f"project.{name}"] = _Version(value, None)
+            project.properties[f"project.{name}"] = Version(value, None)
     for management in root.everywhere("dependencyManagement"):
         for dependency in (management.first("dependencies") or management).all("dependency"):
             _manage(dependency, project, line)
     return project
 
 
-def _manage(dependency: Element, project: _Project, line: Callable[[Element], int | None]) -> None:
+def _manage(dependency: Element, project: Project, line: Callable[[Element], int | None]) -> None:
     key = f"{dependency.value('groupId')}:{dependency.value('artifactId')}"
     version = dependency.first("version")
     if dependency.value("scope") == "import":
-        project.imported.append(key)
+        project.imported.append((key, Version(version.text.strip() if version else "", dependency.line)))
     elif version is not None:
-        project.managed[key] = _Version(version.text.strip(), line(version))
+        project.managed[key] = Version(version.text.strip(), line(version))
 
 
-def _parent(root: Element, read_other: ReadPom, above: dict[str, bool]) -> _Project:
+def _parent(root: Element, read_other: ReadPom, above: dict[str, bool]) -> Project:
     parent = root.first("parent")
     if parent is None:
-        return _Project()
+        return Project()
     names = [parent.value(part) for part in ("groupId", "artifactId", "version")]
     coordinates = ":".join(filter(None, names))
     path = parent.value("relativePath") if parent.first("relativePath") else "../pom.xml"
-    known = {"project.parent.version": _Version(names[2], None), "project.version": _Version(names[2], None)}
+    known = {"project.parent.version": Version(names[2], None), "project.version": Version(names[2], None)}
     if not path or coordinates in above or len(above) >= _DEEPEST:
-        return _Project(properties=known, missing_parent=coordinates)
+        return Project(properties=known, missing_parent=coordinates, parent_line=parent.line)
     path = path if path.endswith(".xml") else f"{path.rstrip('/')}/pom.xml"
     text = read_other(path)
     other = parse(text, "project") if text is not None else None
     if other is None or other.value("artifactId") != names[1]:
-        return _Project(properties=known, missing_parent=coordinates)
+        return Project(properties=known, missing_parent=coordinates, parent_line=parent.line)
     base = path.rpartition("/")[0]
 
     def read_from_there(further: str) -> str | None:

@@ -1,0 +1,54 @@
+"""Which version of a library a release of a framework brings, or of a list of versions (BOM) manages.
+
+Read from the POMs that are published (`client-telemetry knowledge build --frameworks`). What a framework brings is what its
+own POM names: in a build, another dependency or a list may decide otherwise.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from client_telemetry.knowledge import DamagedKnowledge, due, rows
+
+FILE = "carried_versions.csv"
+COLUMNS = ("type", "name", "library", "library_version", "versions", "source")
+"""`versions`: releases of the package, separated by spaces."""
+
+
+class Carried(NamedTuple):
+    type: str
+    name: str
+    library: str
+    library_version: str
+    versions: tuple[str, ...]
+    """Releases of the package."""
+    source: str
+
+
+def every() -> Iterator[Carried]:
+    """The rows. Raises DamagedKnowledge."""
+    for line, cells in rows(FILE, COLUMNS):
+        due(FILE, line, **dict(zip(COLUMNS, cells, strict=True)))
+        kind, name, library, library_version, versions, source = cells
+        yield Carried(kind, name, library, library_version, tuple(versions.split()), source)
+
+
+@cache
+def _by_release() -> dict[tuple[str, str, str], str]:
+    found: dict[tuple[str, str, str], str] = {}
+    for row in every():
+        for version in row.versions:
+            if found.setdefault((row.type, row.name, version), row.library_version) != row.library_version:
+                raise DamagedKnowledge(
+                    FILE, 0, f"{row.name} {version} occurs with two versions of {row.library}"
+                )
+    return found
+
+
+def library_version(kind: str, name: str, version: str) -> str | None:
+    """None if it is not known. `kind`, `name` as in artefact_packages.csv.
+
+    >>> library_version("maven", "org.springframework.boot/spring-boot-dependencies", "3.1.0")
+    '3.4.0'
+    """
+    return _by_release().get((kind, name, version))
