@@ -116,9 +116,9 @@ def html_mail(message: Message) -> str:
     """A whole document, styled in place as mail programs want it; it loads nothing."""
     cell, block = Markup(_CELL), Markup(_CODE)
     rows = Markup("").join(
-        Markup('<tr><td style="{0}">{1}</td><td style="{0}">{2}</td><td style="{0}">{3}</td></tr>\n').format(
-            cell, _html_names(task), _visible(_change(task)), str(task.by or "the upgrade")
-        )
+        Markup(
+            '<tr><td style="{0}">{1}</td><td style="{0}">{2}</td><td style="{0};white-space:nowrap">{3}</td></tr>\n'
+        ).format(cell, _html_names(task), _visible(_change(task)), str(task.by or "the upgrade"))
         for task in message.tasks
     )
     parts = [

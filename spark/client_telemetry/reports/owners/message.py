@@ -88,7 +88,7 @@ def _names(tasks: Iterable[Task]) -> set[Named]:
 
 
 WHICH_LIBRARY: Final = (
-    "Tell us its Kafka client library and version, and whether its configuration pins a protocol version"
+    "Tell us the Kafka client library and version, and whether the configuration pins a protocol version"
 )
 
 
