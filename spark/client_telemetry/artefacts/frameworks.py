@@ -69,8 +69,8 @@ class Frameworks:
             version = project.resolve(project.managed[key])
             return version.text if version and _PLAIN.fullmatch(version.text) else None
         for name, wanted in project.imported if depth < _DEEPEST else ():
-            version = project.resolve(wanted)
-            if version and (found := self._managed(f"{name}:{version.text}", key, depth + 1)):
+            named, version = project.resolve(Version(name, None)), project.resolve(wanted)
+            if named and version and (found := self._managed(f"{named.text}:{version.text}", key, depth + 1)):
                 return found
         return None
 

@@ -77,6 +77,18 @@ OVERRIDE = "<kafka.version>2.0.1</kafka.version>"
             pom("io.quarkus:quarkus-kafka-client", imported=("io.quarkus:quarkus-bom:2.16.12.Final",)),
             ("kafka-clients 3.3.2 managed by quarkus-bom 2.16.12.Final", "safe", 4),
         ),
+        (  # as Quarkus' own generator of projects writes it
+            pom(
+                "io.quarkus:quarkus-messaging-kafka",
+                imported=(
+                    "${quarkus.platform.group-id}:${quarkus.platform.artifact-id}:${quarkus.platform.version}",
+                ),
+                properties="<quarkus.platform.group-id>io.quarkus.platform</quarkus.platform.group-id>"
+                "<quarkus.platform.artifact-id>quarkus-bom</quarkus.platform.artifact-id>"
+                "<quarkus.platform.version>3.8.6</quarkus.platform.version>",
+            ),
+            ("kafka-clients 3.7.0 managed by quarkus-bom 3.8.6", "safe", 3),
+        ),
     ],
 )
 def test_a_list_or_parent_that_is_known_decides(text, expected):
@@ -134,6 +146,9 @@ def test_spring_boot_s_plugin_of_gradle_decides():
     ]
     cloud = 'dependencyManagement { imports { mavenBom "org.springframework.cloud:spring-cloud-dependencies:2021.0.9" } }'
     assert found("build.gradle", GRADLE % cloud) == [managed]
+    by_name = "dependencyManagement { imports { mavenBom(SpringBootPlugin.BOM_COORDINATES) } }"
+    not_applied = (GRADLE % by_name).replace("'2.7.18'", "'2.7.18' apply false")
+    assert found("build.gradle", not_applied) == [managed]
 
 
 def test_gradle_without_the_list_or_with_one_that_is_not_known_leaves_it_unknown():

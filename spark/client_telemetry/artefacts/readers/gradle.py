@@ -37,7 +37,9 @@ _BOOT_PLUGIN = re.compile(
 )
 _BOOT_CLASSPATH = "org.springframework.boot", "spring-boot-gradle-plugin"
 _BOOT_LIST = "org.springframework.boot/spring-boot-dependencies"
-_TAKES_BOOT_LIST = re.compile(r"io\.spring\.dependency-management|BOM_COORDINATES")
+_TAKES_BOOT_LIST = re.compile(r"io\.spring\.dependency-management")
+_BOOT_LIST_BY_NAME = re.compile(r"\bBOM_COORDINATES\b")
+_NOT_APPLIED = re.compile(r"\bapply\s*\(?\s*false\b")
 _TAKES_LIST = re.compile(r"\b(?:mavenBom|platform|enforcedPlatform)\b")
 _BOOT_KAFKA = re.compile(
     r"""(?:\b(?:ext|extra)\s*\[\s*["']kafka\.version["']\s*\]\s*=|["']kafka\.version["']\s*,)\s*["'](\d[\w.+-]*)["']"""
@@ -117,18 +119,20 @@ def _listed(code: Sequence[tuple[int, str]], values: dict[str, tuple[str, int | 
     changes it (docs of Spring's dependency management plugin).
     """
     lists: list[tuple[str, str | None, int]] = []
-    boot, takes_boot, own = None, False, None
+    boot, own = None, None
+    is_applied = takes_boot = by_name = False
     for number, line in code:
         if match := _BOOT_PLUGIN.search(line):
-            boot = _BOOT_LIST, _value(match[1], values), number
-        takes_boot = takes_boot or bool(_TAKES_BOOT_LIST.search(line))
+            boot, is_applied = (_BOOT_LIST, _value(match[1], values), number), not _NOT_APPLIED.search(line)
+        takes_boot = takes_boot or bool(_TAKES_BOOT_LIST.search(line) and not _NOT_APPLIED.search(line))
+        by_name = by_name or bool(_BOOT_LIST_BY_NAME.search(line))
         own = own or (match and (match[1], number) if (match := _BOOT_KAFKA.search(line)) else None)
         for group, artifact, version in _named_in(line):
             if (group, artifact) == _BOOT_CLASSPATH:
-                boot = _BOOT_LIST, _value(version, values), number
+                boot, is_applied = (_BOOT_LIST, _value(version, values), number), True
             elif _TAKES_LIST.search(line):
                 lists.append((f"{group}/{artifact}", _value(version, values), number))
-    if boot and takes_boot:
+    if boot and (by_name or (takes_boot and is_applied)):
         lists.append(boot)
         if own:
             return Package("maven", _KAFKA_CLIENTS, own[0], own[1], editable=True)

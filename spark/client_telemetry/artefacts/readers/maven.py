@@ -116,7 +116,9 @@ def _listed(project: Project) -> tuple[Version, str] | None:
     """
     parent, _, parent_version = project.missing_parent.rpartition(":")
     inherited = [(parent, Version(parent_version, project.parent_line))] if parent else []
-    for key, wanted in (*project.imported, *inherited):
+    for written, wanted in (*project.imported, *inherited):
+        named = project.resolve(Version(written, None))
+        key = named.text if named else ""
         if key == parent and key.startswith(_BOOT):
             own = project.resolve(project.properties.get("kafka.version"))
             if own:
