@@ -422,3 +422,17 @@ def test_the_form_offers_measured_targets_by_name(web, published, tmp_path, monk
     monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", str(file))
     text = client.get("/ask?cluster=east").text
     assert re.findall(r'data-targets="([^"]*)"', text) == ["msk-eu proxy", "", ""]
+
+
+def test_reports_of_one_minute_are_told_apart(web, published):
+    reports = published / "upgrade_impact/east"
+    first = next(file for file in sorted(reports.glob("*/summary.json")))
+    again = reports / "asked-again"
+    again.mkdir()
+    summary = json.loads(first.read_text())
+    day, _, _ = summary["created_at"].partition("T")
+    (again / "summary.json").write_text(json.dumps(summary | {"created_at": f"{day}T07:00:31Z"}))
+    (again / "index.html").write_text("<html></html>")
+    text = web().get("/clusters/east").text
+    assert f">{day} 07:00:00</a>" in text
+    assert f">{day} 07:00:31</a>" in text
