@@ -299,12 +299,16 @@ class ConnectionWatch:
 
     def _identify(self, connection: _Connection, entry: RequestEntry) -> None:
         """Who is at the other end, by the latest request; only a login changes it."""
-        before = connection.principal, connection.listener, connection.protocol
-        now = entry.principal, entry.listener, entry.security_protocol
-        if before == now and entry.client_id in (None, connection.client_id):
+        if (
+            connection.principal == entry.principal
+            and connection.listener == entry.listener
+            and connection.protocol == entry.security_protocol
+            and entry.client_id in (None, connection.client_id)
+        ):
             return
         self._forget_essences(connection)
-        connection.principal, connection.listener, connection.protocol = now
+        connection.principal, connection.listener = entry.principal, entry.listener
+        connection.protocol = entry.security_protocol
         if entry.client_id is not None:
             connection.client_id = entry.client_id
 

@@ -88,11 +88,13 @@ def shapes_of(lines: bytearray, scanned: Scanned, rows: Sequence[int]) -> dict[i
 
 def head_of(lines: bytearray, shape: Shape) -> Head:
     """`shape`: of one of the lines."""
-    number, connection_id, listener, protocol = (
-        lines[begin:end] for begin, end in zip(shape[1][::2], shape[1][1::2], strict=True)
+    number, behind_number, peer, behind_peer, listener, behind_listener, protocol, behind_protocol = shape[1]
+    return Head(
+        int(lines[number:behind_number]),
+        lines[peer:behind_peer].decode("utf-8", "replace"),
+        lines[listener:behind_listener].decode("utf-8", "replace"),
+        lines[protocol:behind_protocol].decode("utf-8", "replace"),
     )
-    texts = (text.decode("utf-8", "replace") for text in (connection_id, listener, protocol))
-    return Head(int(number), *texts)
 
 
 def scan(lines: bytearray, with_bodies: bool = True) -> Scanned:
