@@ -189,6 +189,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/join.md", "client-telemetry join"): RunBy("client_telemetry/cli/test_join.py"),
     ("docs/join.md", "fixed in the repository"): RunBy("client_telemetry/cli/test_join.py"),
     ("docs/join.md", "    artefacts:"): RunBy("include/test_clusters.py"),
+    ("docs/probe.md", "clusters:"): RunBy("jobs/test_measured_target.py"),
     ("docs/join.md", "SELECT library"): RunBy("jobs/test_artefact_inventory.py"),
     ("docs/knowledge.md", "client-telemetry knowledge newer"): NotRun("asks registries and executes what they have; client_telemetry/rehearsal/test_measured.py has what follows from the requests"),
     ("docs/rehearse.md", "client-telemetry rehearse"): NotRun("executes what registries have; end_to_end/test_rehearse.py rehearses a small report"),
