@@ -125,6 +125,11 @@ class Clusters:
         asked = {self.named(name).name for name in names}
         return [name for name in self.by_name if name in asked or not asked]
 
+    @property
+    def teams(self) -> dict[str, str | None]:
+        """Name of each cluster to its team."""
+        return {name: cluster.team for name, cluster in self.by_name.items()}
+
     def with_artefacts(self, names: Sequence[str]) -> list[str]:
         """Those of the chosen ones that have a folder of artefacts."""
         return [name for name in self.chosen(names) if self.by_name[name].artefacts]

@@ -69,7 +69,7 @@ class Reader:
     @cached_property
     def _teams(self) -> dict[str, str | None]:
         try:
-            return {name: cluster.team for name, cluster in read_clusters().by_name.items()}
+            return read_clusters().teams
         except ClustersFileError as error:
             raise HTTPException(500, str(error)) from None
 

@@ -97,7 +97,7 @@ def _line(name: str, cluster: dict[str, Any], team: str | None) -> str:
 
 def _teams() -> dict[str, str]:
     try:
-        return {name: cluster.team for name, cluster in read_clusters().by_name.items() if cluster.team}
+        return {name: team for name, team in read_clusters().teams.items() if team}
     except ClustersFileError:
         return {}  # then no stage ran, and the note says why
 

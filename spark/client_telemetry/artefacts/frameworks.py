@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from client_telemetry.artefacts.readers import maven
-from client_telemetry.artefacts.readers.maven import Project, Version
+from client_telemetry.artefacts.readers.maven import KAFKA_CLIENTS, Project, Version
 from client_telemetry.artefacts.readers.xml_text import Element, parse
-from client_telemetry.knowledge import carried_versions, client_versions
+from client_telemetry.knowledge import carried_versions, client_versions, software
 
-KAFKA_CLIENTS = "org.apache.kafka:kafka-clients"
-LIBRARY = "kafka-clients"
 _DEEPEST = 12
 _STEPS = 3
 """From a framework over others to kafka-clients: spring-cloud-stream's binder brings spring-kafka."""
@@ -117,5 +115,7 @@ def rewritten(found: Mapping[str, Mapping[str, str]], checked_on: str) -> str:
     table.writerow(carried_versions.COLUMNS)
     for name, version in sorted(releases, key=lambda key: (key[0], client_versions.parse(key[1]))):
         of_version = sorted(releases[name, version], key=client_versions.parse)
-        table.writerow(("maven", name, LIBRARY, version, " ".join(of_version), sources[name, version]))
+        table.writerow(
+            ("maven", name, software.JAVA_LIBRARY, version, " ".join(of_version), sources[name, version])
+        )
     return out.getvalue()

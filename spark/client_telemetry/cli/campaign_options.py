@@ -22,6 +22,17 @@ def add_campaigns_file(parser: Arguments) -> None:
     )
 
 
+def add_report_or_campaign(parser: Arguments) -> None:
+    parser.add_argument(
+        "report",
+        type=Path,
+        nargs="?",
+        metavar="REPORT",
+        help="report.json of an upgrade report, or its folder",
+    )
+    parser.add_argument("--campaign", metavar="NAME", help="a planned upgrade, instead of a report")
+
+
 def add_reports(parser: Arguments) -> None:
     parser.add_argument(
         "--reports",

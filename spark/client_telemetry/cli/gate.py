@@ -12,14 +12,18 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from client_telemetry.campaign.answers import NotAReport
 from client_telemetry.campaign.gate import decide, decision_document
 from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.campaign.states import history
-from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
+from client_telemetry.cli.campaign_options import (
+    add_campaigns_file,
+    add_report_or_campaign,
+    add_reports,
+    refuse,
+)
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.knowledge.vocabulary import Verdict
@@ -29,15 +33,8 @@ BAD_ARGUMENTS: Final = 2
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("gate", __doc__)
-    parser.add_argument(
-        "report",
-        type=Path,
-        nargs="?",
-        metavar="REPORT",
-        help="report.json of an upgrade report, or its folder",
-    )
+    add_report_or_campaign(parser)
     add_fail_on(parser, default=None)
-    parser.add_argument("--campaign", metavar="NAME", help="a planned upgrade, instead of a report")
     add_campaigns_file(parser)
     add_reports(parser)
     parser.add_argument(

@@ -25,7 +25,12 @@ from client_telemetry.campaign.answers import NotAReport, from_report
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.campaign.states import history
-from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
+from client_telemetry.cli.campaign_options import (
+    add_campaigns_file,
+    add_report_or_campaign,
+    add_reports,
+    refuse,
+)
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.output_file import whole_file
@@ -110,14 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> Arguments:
     parser = Arguments("tickets", __doc__)
-    parser.add_argument(
-        "report",
-        type=Path,
-        nargs="?",
-        metavar="REPORT",
-        help="report.json of an upgrade report, or its folder",
-    )
-    parser.add_argument("--campaign", metavar="NAME", help="a planned upgrade, instead of a report")
+    add_report_or_campaign(parser)
     add_campaigns_file(parser)
     add_reports(parser)
     parser.add_argument(

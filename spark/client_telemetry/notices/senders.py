@@ -14,6 +14,7 @@ from typing import Final
 
 from client_telemetry.notices.settings import STARTTLS, TLS, MailServer, Settings
 from client_telemetry.reports.client_strings import without_invisible
+from client_telemetry.trackers.http import without_redirects
 
 _TIMEOUT_S: Final = 30
 _LONGEST_CHAT: Final = 3_500
@@ -87,15 +88,9 @@ def _chat(notice: Notice, webhook: str) -> None:
     # Slack's three control characters (docs.slack.dev, Formatting message text): with them escaped, no text is a mention or a link.
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     data = json.dumps({"text": escaped}).encode()
+    # The address of a webhook is its secret: it is called where it is, or not at all.
     request = urllib.request.Request(
         webhook, data, {"Content-Type": "application/json", "User-Agent": "client-telemetry"}, method="POST"
     )
-    with urllib.request.build_opener(_NoRedirects).open(request, timeout=_TIMEOUT_S) as answer:
+    with without_redirects().open(request, timeout=_TIMEOUT_S) as answer:
         answer.read(1000)
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """The address of a webhook is its secret: it is called where it is, or not at all."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None

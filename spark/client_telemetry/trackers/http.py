@@ -84,7 +84,7 @@ class Api:
         if data is not None:
             headers["Content-Type"] = "application/json"
         request = urllib.request.Request(url, data, headers, method=method)
-        with _opener().open(request, timeout=TIMEOUT_S) as opened:
+        with without_redirects().open(request, timeout=TIMEOUT_S) as opened:
             text = opened.read(_LARGEST)
             answered = {name.lower(): value for name, value in opened.headers.items()}
         if not text.strip():
@@ -118,15 +118,14 @@ class Api:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """urllib would send the token along, wherever it is led."""
-
     def redirect_request(
         self, req: urllib.request.Request, fp: object, code: int, msg: str, headers: Headers, newurl: str
     ) -> None:
         return None
 
 
-def _opener() -> urllib.request.OpenerDirector:
+def without_redirects() -> urllib.request.OpenerDirector:
+    """urllib would send a secret along, wherever it is led. Answers that redirect are errors."""
     return urllib.request.build_opener(_NoRedirects)
 
 

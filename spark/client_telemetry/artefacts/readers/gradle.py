@@ -158,9 +158,16 @@ def _value(version: str | None, values: dict[str, tuple[str, int | None]]) -> st
     """A literal, or what a variable is set to."""
     if version and _EXACT.fullmatch(version):
         return version
-    match = _VARIABLE.match(version or "")
-    found = values.get(match[1].rpartition(".")[2]) if match else None
+    found = _variable(version, values)
     return found[0] if found else None
+
+
+def _variable(
+    version: str | None, values: dict[str, tuple[str, int | None]]
+) -> tuple[str, int | None] | None:
+    """What a variable is set to, and on which line of the script."""
+    match = _VARIABLE.match(version or "")
+    return values.get(match[1].rpartition(".")[2]) if match else None
 
 
 def _properties(read_other: Callable[[str], str | None]) -> dict[str, str]:
@@ -190,10 +197,7 @@ def _named_in(code: str) -> Iterator[tuple[str, str, str | None]]:
 def _package(name: str, version: str | None, line: int, values: dict[str, tuple[str, int | None]]) -> Package:
     if version and _EXACT.fullmatch(version):
         return declared("maven", name, version, version, line)
-    match = _VARIABLE.match(version or "")
-    if match and (value := values.get(match[1].rpartition(".")[2])):
-        number = value[1]
-        return Package(
-            "maven", name, value[0], number or line, editable=number is not None, declared_only=True
-        )
+    if found := _variable(version, values):
+        value, number = found
+        return Package("maven", name, value, number or line, editable=number is not None, declared_only=True)
     return declared("maven", name, None, version, line)

@@ -22,7 +22,7 @@ _RESOLVED = re.compile(
     r"^(?:\[INFO\])?[\s|+\\-]*([\w.-]+):([\w.-]+):(?:jar|aar|bundle)(?::[\w.-]+)?:(\d[\w.+-]*):(compile|runtime|provided|test|system)\b"
 )
 
-_KAFKA_CLIENTS = "org.apache.kafka:kafka-clients"
+KAFKA_CLIENTS = "org.apache.kafka:kafka-clients"
 _KAFKA, _BOOT = "org.apache.kafka:", "org.springframework.boot:"
 
 ReadPom = Callable[[str], str | None]
@@ -85,12 +85,12 @@ def project_of(text: str) -> Project:
 
 def _managed(project: Project, declared: Container[str]) -> Iterator[Package]:
     """kafka-clients where it is managed and not declared: the version of what other dependencies bring."""
-    name = _KAFKA_CLIENTS.replace(":", "/")
+    name = KAFKA_CLIENTS.replace(":", "/")
     if name in declared:
         return
-    if version := project.resolve(project.managed.get(_KAFKA_CLIENTS)):
+    if version := project.resolve(project.managed.get(KAFKA_CLIENTS)):
         yield _of_version(name, version, managed=True)
-    elif _KAFKA_CLIENTS not in project.managed and (listed := _listed(project)):
+    elif KAFKA_CLIENTS not in project.managed and (listed := _listed(project)):
         version, through = listed
         yield _of_version(name, version, through, managed=True)
 
