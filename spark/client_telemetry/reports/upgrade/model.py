@@ -4,6 +4,7 @@ is in build.py."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 
 from client_telemetry.reports.evidence import Coverage, DaySeen, QualityWarning, RelatedClient
 from client_telemetry.reports.outcomes import outcome
@@ -588,3 +589,11 @@ class UpgradeReport:
     quality_warnings: tuple[QualityWarning, ...]
     rules: tuple[Rule, ...]
     not_assessed: tuple[str, ...]
+
+    @cached_property
+    def of_owner(self) -> dict[str | None, list[Application]]:
+        """`applications` by owner, in their order."""
+        found: dict[str | None, list[Application]] = {}
+        for each in self.applications:
+            found.setdefault(each.owner, []).append(each)
+        return found

@@ -1,7 +1,7 @@
 """The message to an owner of an upgrade report (three forms: reports/owners/forms.py), and the letter that begins with it."""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -29,13 +29,8 @@ LONGEST_LETTER: Final = 2000
 """Characters of a mailto: address: Windows hands on no more than 2,083 to a mail program (INTERNET_MAX_URL_LENGTH)."""
 
 
-def owner_message(
-    report: UpgradeReport, stake: OwnerStake, applications: Sequence[Application] | None = None
-) -> Message:
-    """`applications`: the owner's, where they are at hand."""
-    if applications is None:
-        applications = [each for each in report.applications if each.owner == stake.owner]
-    question = report.question
+def owner_message(report: UpgradeReport, stake: OwnerStake) -> Message:
+    question, applications = report.question, report.of_owner.get(stake.owner, [])
     is_done = "rolled back" if report.is_rollback else "upgraded"
     when = f" on {report.planned_for}" if report.planned_for else "; the day is not set yet"
     asker = report.asked_by or ASKER
@@ -69,16 +64,10 @@ def message_files(report: UpgradeReport, stake: OwnerStake) -> dict[str, str]:
     }
 
 
-def letter_address(
-    report: UpgradeReport,
-    stake: OwnerStake,
-    applications: Sequence[Application] | None = None,
-    *,
-    subject_only: bool = False,
-) -> str:
+def letter_address(report: UpgradeReport, stake: OwnerStake, *, subject_only: bool = False) -> str:
     """A mailto: address that begins a letter to the owner with as much of the message as an address has room for.
     `subject_only`: of hundreds of owners, for a page has one for each."""
-    whole = owner_message(report, stake, applications)
+    whole = owner_message(report, stake)
     if subject_only:
         return _address(stake.contact, {"subject": whole.subject})
 

@@ -146,9 +146,6 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
     ]
     unidentified = [] if compact else [application for _, application in cards[:CARDS_SHOWN]]
     annex = _annex(report, [*explained[: EXPLAINED_OF_COMPACT if compact else EXPLAINED], *unidentified])
-    theirs: dict[str | None, list[Application]] = {}
-    for each in report.applications:
-        theirs.setdefault(each.owner, []).append(each)
     numbered = list(enumerate(report.changes, start=1))
     question = report.question
     return _template().render(
@@ -177,8 +174,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         folders={stake.owner: stake.folder for stake in report.owners},
         rule_numbers=_rule_numbers(report),
         compared=_compared(report),
-        theirs=theirs,
-        owners=[_owner_shown(report, stake, theirs[stake.owner], compact) for stake in report.owners],
+        owners=[_owner_shown(report, stake, compact) for stake in report.owners],
         knowledge_sentence=age.sentence(
             question.knowledge_version,
             question.knowledge_built_at,
@@ -203,12 +199,11 @@ def _annex(report: UpgradeReport, explained: Sequence[Application]) -> list[Appl
     return [each for each in report.applications if id(each) in chosen]
 
 
-def _owner_shown(
-    report: UpgradeReport, stake: OwnerStake, theirs: list[Application], compact: bool
-) -> OwnerShown:
+def _owner_shown(report: UpgradeReport, stake: OwnerStake, compact: bool) -> OwnerShown:
+    theirs = report.of_owner[stake.owner]
     breaking = [each for each in theirs if each.verdict == Verdict.BREAKS]
     letter = (
-        letter_address(report, stake, theirs, subject_only=True)
+        letter_address(report, stake, subject_only=True)
         if not compact and stake.has_pack and stake.contact and is_address(stake.contact)
         else None
     )
@@ -363,9 +358,7 @@ def _template() -> Template:
         "needs_more": changes.needs_more,
         "inferred": lambda change: changes.inferred(change, change.applications),
         "failed_login": login_in_words,
-        "mail": lambda stake, report, theirs, compact: letter_address(
-            report, stake, theirs, subject_only=compact
-        ),
+        "mail": lambda stake, report, compact: letter_address(report, stake, subject_only=compact),
         "period": lambda pair: period(*pair),
     }
     values = {

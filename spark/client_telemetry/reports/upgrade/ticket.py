@@ -88,8 +88,8 @@ def report_ticket(report: UpgradeReport) -> str:
 
 def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
     """A message to one owner, below LARGEST characters: what stops, when, which clients, what to change, how to check it."""
-    applications = [each for each in report.applications if each.owner == stake.owner]
-    return _small_enough(lambda most: _owner_ticket(report, stake, applications, most))
+    subject = owner_message(report, stake).subject
+    return _small_enough(lambda most: _owner_ticket(report, stake, subject, most))
 
 
 def _small_enough(text_with: Callable[[int], str]) -> str:
@@ -185,10 +185,8 @@ def _report_section(section: Section, most: int) -> list[str]:
     return [f"## {section.heading}", "", *_table(section.applications, heads, most), ""]
 
 
-def _owner_ticket(
-    report: UpgradeReport, stake: OwnerStake, applications: Sequence[Application], most: int
-) -> str:
-    question = report.question
+def _owner_ticket(report: UpgradeReport, stake: OwnerStake, subject: str, most: int) -> str:
+    question, applications = report.question, report.of_owner.get(stake.owner, [])
     name = "applications without an owner" if stake.owner is None else prose(stake.owner)
     to = f"{name}{f' ({prose(stake.contact)})' if stake.contact else ''}"
     asker = prose(report.asked_by) if report.asked_by else ASKER
@@ -198,7 +196,7 @@ def _owner_ticket(
     lines = [
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
         "",
-        f"- **Subject:** {prose(owner_message(report, stake, applications).subject)}",
+        f"- **Subject:** {prose(subject)}",
         f"- **To:** {to if stake.owner else 'whoever runs these applications: no owner rule matches them'}",
         f"- **From:** {asker}",
         f"- **Date:** {question.created_at:%Y-%m-%d}; {change} {when}",
