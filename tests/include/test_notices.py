@@ -1,36 +1,18 @@
 """A daily run that failed tells operators, if it is configured, and fails no more for that."""
 
-import json
 import logging
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from include.notices import tell_failure
+from tests.chat import listening
 
 
 @pytest.fixture
 def chat(monkeypatch):
-    texts = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            texts.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["text"])
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    monkeypatch.setenv("CLIENT_TELEMETRY_CHAT_WEBHOOK", f"http://127.0.0.1:{server.server_port}/")
-    yield texts
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with listening() as (address, texts):
+        monkeypatch.setenv("CLIENT_TELEMETRY_CHAT_WEBHOOK", address)
+        yield texts
 
 
 def test_operators_are_told_once(tmp_path, monkeypatch, chat):

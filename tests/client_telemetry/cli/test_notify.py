@@ -3,10 +3,8 @@
 import asyncio
 import datetime as dt
 import email.policy
-import json
 import threading
 from email import message_from_bytes
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from aiosmtpd.smtp import SMTP
@@ -14,6 +12,7 @@ from client_telemetry.cli.notify import main
 from client_telemetry.notices.campaigns import late_days
 from client_telemetry.notices.settings import BadNotices, Settings, read_settings
 
+from tests.chat import listening
 from tests.client_telemetry.cli.test_tickets import BROKEN, CAMPAIGNS, FIX, published
 from tests.client_telemetry.reports import conftest as made
 
@@ -47,25 +46,8 @@ def mailbox():
 
 @pytest.fixture
 def chat():
-    texts = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            texts.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["text"])
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"ok")
-
-        def log_message(self, *_):
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/hook/s3cret", texts
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with listening() as chat:
+        yield chat
 
 
 @pytest.fixture
