@@ -22,7 +22,7 @@ _WITH_PASSWORD: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _LOGIN_S: Final = 30.0
 _MOST_ROUNDS: Final = 10
 _UNSECURED_SUBJECT: Final = "unsecuredLoginStringClaim_sub"
-_TOKEN_S: Final = 3600.0
+_TOKEN_S: Final = 3600
 
 
 class LoginFailed(BrokenConnection):
@@ -133,10 +133,13 @@ def _read_token(file: Path) -> str:
 def unsecured_token(subject: str, now: float | None = None) -> str:
     """A JWS without a signature (RFC 7515, appendix A.5), as brokers take it that have OAUTHBEARER without a token server.
 
-    >>> unsecured_token("alice", 0.0)
-    'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImlhdCI6MC4wLCJleHAiOjM2MDAuMH0.'
+    It is issued at a whole second: a broker's clock has milliseconds, and OAuthBearerValidationUtils refuses, as
+    invalid_token, what was issued within the millisecond that it looks in.
+
+    >>> unsecured_token("alice", 0.5)
+    'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImlhdCI6MCwiZXhwIjozNjAwfQ.'
     """
-    issued = time.time() if now is None else now
+    issued = int(time.time() if now is None else now)
     claims = {"sub": subject, "iat": issued, "exp": issued + _TOKEN_S}
     parts = (json.dumps(each, separators=(",", ":")).encode() for each in ({"alg": "none"}, claims))
     return "".join(base64.urlsafe_b64encode(part).decode().rstrip("=") + "." for part in parts)
