@@ -207,12 +207,15 @@ def test_layers_of_every_compression_are_read(tmp_path):
 
 
 def test_a_part_that_cannot_be_read_hides_nothing_of_the_rest(tmp_path):
-    layer = tar({"var/lib/rpm/rpmdb.sqlite": "x", "app/broken.jar": "x", "app/a.jar": KAFKA})
+    layer = tar({"var/lib/rpm/Packages": "x", "app/broken.jar": "x", "app/a.jar": KAFKA})
     (tmp_path / "image.tar").write_bytes(saved(layer))
     result = scan([tmp_path / "image.tar"], "3.9.2", "4.3.1")
     assert [found.client.text for found in result.found] == ["kafka-clients 2.0.1"]
     assert [(unread.file, unread.reason.partition(":")[0]) for unread in result.unread] == [
-        (f"{tmp_path}/image.tar (var/lib/rpm/rpmdb.sqlite)", "databases of rpm are not read"),
+        (
+            f"{tmp_path}/image.tar (var/lib/rpm/Packages)",
+            "rpm database in a form that cannot be read here (Berkeley DB)",
+        ),
         (f"{tmp_path}/image.tar (app/broken.jar)", "not a ZIP archive"),
     ]
 

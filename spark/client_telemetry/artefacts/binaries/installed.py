@@ -8,13 +8,20 @@ from io import BytesIO
 from typing import BinaryIO
 
 from client_telemetry.artefacts import known_packages
-from client_telemetry.artefacts.binaries import archives, go_programs
+from client_telemetry.artefacts.binaries import archives, go_programs, rpm_database
 from client_telemetry.artefacts.packages import UNREAD, Package, Unreadable
 from client_telemetry.artefacts.readers import dotnet
 
 ReadText = Callable[[str], Iterable[Package]]
 
-_RPM = re.compile(r"(?:var/lib|usr/lib/sysimage)/rpm/(?:Packages|Packages\.db|rpmdb\.sqlite)")
+_RPM = re.compile(
+    r"(?:var/lib|usr/lib/sysimage|usr/share)/rpm/(Packages|Packages\.db|rpmdb\.sqlite(?:-wal)?)"
+)
+_RPM_UNREAD = {
+    "Packages": "rpm database in a form that cannot be read here (Berkeley DB): scan an SBOM of the image instead",
+    "Packages.db": "rpm database in a form that cannot be read here (ndb): scan an SBOM of the image instead",
+    "rpmdb.sqlite-wal": "changes to the rpm database that are not in it yet: scan an SBOM of the image instead",
+}
 _PROGRAM = re.compile(
     r"(?:(?:.*/)?s?bin/.*|[^/]+|(?:app|opt|srv|home|root|go|work|workspace|ko-app|usr/local)/.*)"
 )
@@ -90,9 +97,10 @@ def read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
     """The packages that a file of an image names; `inside` is its path. One that cannot be read is a package of the type
     UNREAD: it hides nothing of the rest.
     """
-    if _RPM.fullmatch(path):
-        why = "databases of rpm are not read: scan an SBOM of the image instead"
-        yield Package(UNREAD, path, None, why_unknown=why, inside=path)
+    rpm = _RPM.fullmatch(path)
+    if rpm and (why := _RPM_UNREAD.get(rpm[1])):
+        if size:
+            yield Package(UNREAD, path, None, why_unknown=why, inside=path)
         return
     try:
         for package in _read(path, opened, size):
@@ -103,16 +111,20 @@ def read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
 
 def _read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
     if reader := _text_reader(path):
-        if size > LARGEST_TEXT_BYTES:
-            raise Unreadable(f"more than {LARGEST_TEXT_BYTES // 2**20} MiB")
-        yield from reader(opened.read(LARGEST_TEXT_BYTES).decode("utf-8", "replace"))
+        yield from reader(_bounded(opened, size, LARGEST_TEXT_BYTES).decode("utf-8", "replace"))
+    elif _RPM.fullmatch(path):
+        yield from rpm_database.read(_bounded(opened, size, rpm_database.LARGEST_BYTES))
     elif match := _GEM.fullmatch(path):
         yield Package("gem", match[1], match[2])
     elif path.lower().endswith(archives.JAVA):
-        if size > archives.LARGEST_ENTRY_BYTES:
-            raise Unreadable(f"more than {archives.LARGEST_ENTRY_BYTES // 2**20} MiB")
-        yield from archives.read_java(BytesIO(opened.read(archives.LARGEST_ENTRY_BYTES)), path)
+        yield from archives.read_java(BytesIO(_bounded(opened, size, archives.LARGEST_ENTRY_BYTES)), path)
     else:
         beginning = opened.read(4)
         if go_programs.is_program(beginning):
             yield from go_programs.read(opened)
+
+
+def _bounded(opened: BinaryIO, size: int, most: int) -> bytes:
+    if size > most:
+        raise Unreadable(f"more than {most // 2**20} MiB")
+    return opened.read(most)
