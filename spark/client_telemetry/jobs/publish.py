@@ -1,7 +1,6 @@
 """publish: an answered upgrade question as HTML, JSON, CSV and Markdown.
 
-Reads what `impact` wrote, and coverage and profiles from the snapshots named there, or from today's tables if these are
-gone. Needs no Spark session.
+Reads what `impact` wrote, and coverage and profiles from the snapshots named there, or today's tables. Needs no Spark session.
 """
 
 import datetime as dt
@@ -19,9 +18,9 @@ from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import client_profiles, failed_logins
+from client_telemetry.reports.upgrade import publish as publishing
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.model import UpgradeReport
-from client_telemetry.reports.upgrade.publish import publish as write_report
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
@@ -38,8 +37,9 @@ def publish(stage: Stage) -> Outcome:
     with collector_paused():
         report = _report(stage)
         reviews = f"upgrade_review/{folder_name(report.question.cluster_name)}"
-        with published_place(stage.arguments.publish, "upgrade_impact", reviews) as place:
-            page = place.shown(write_report(report, place.root) / "index.html")
+        read = publishing.files_to_read(report.question)
+        with published_place(stage.arguments.publish, "upgrade_impact", reviews, read) as place:
+            page = place.shown(publishing.publish(report, place.root) / publishing.PAGE)
     details = {"report": page, "sentence": report.sentence, "verdicts": dict(report.counts)}
     return Outcome(f"publish: {report.sentence}\n{page}", dict(report.counts), details)
 

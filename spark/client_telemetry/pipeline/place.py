@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +41,12 @@ def is_local(location: str) -> bool:
 
 
 @contextmanager
-def published_place(location: str, cluster: str, linked: str | None = None) -> Iterator[Place]:
+def published_place(
+    location: str, cluster: str, linked: str | None = None, also: Iterable[str] = ()
+) -> Iterator[Place]:
     """A folder or URL to publish to. `cluster`: the folder of the cluster below it, such as `fleet/orders`, whose
-    latest day is available while something is published. `linked`: another one, of which the files LINKED are.
+    latest day is available while something is published. `linked`: another one, of which the files LINKED are. `also`:
+    single files that are available if they are there.
     """
     url = absolute_url(location)
     if is_local(location):
@@ -54,6 +57,7 @@ def published_place(location: str, cluster: str, linked: str | None = None) -> I
         _fetch_latest(files, root, cluster, Path(folder))
         if linked is not None:
             fetch_linked(files, root, linked, Path(folder))
+        fetch_files(files, root, also, Path(folder))
         before = {path: path.stat().st_mtime_ns for path in Path(folder).rglob("*") if path.is_file()}
         yield Place(Path(folder), location)
         _upload(files, root, Path(folder), before)
@@ -70,6 +74,15 @@ def _fetch_latest(files: fs.FileSystem, root: str, cluster: str, folder: Path) -
         return  # nothing is published yet, or nothing that says which day it is
     (folder / name).parent.mkdir(parents=True)
     (folder / name).write_bytes(text)
+
+
+def fetch_files(files: fs.FileSystem, root: str, names: Iterable[str], folder: Path) -> None:
+    """Copies those of these published files that are there to the same place below `folder`."""
+    for name in names:
+        if files.get_file_info(f"{root}/{name}").type == fs.FileType.File:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            with files.open_input_file(f"{root}/{name}") as source:
+                (folder / name).write_bytes(source.read())
 
 
 def fetch_linked(files: fs.FileSystem, root: str, linked: str, folder: Path) -> None:

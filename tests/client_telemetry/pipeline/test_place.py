@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from client_telemetry.pipeline.place import fetch_linked
+from client_telemetry.pipeline.place import fetch_files, fetch_linked
 from pyarrow import fs
 
 
@@ -19,3 +19,12 @@ def test_a_report_finds_the_reviews_of_an_object_store(tmp_path: Path) -> None:
     found = {path.relative_to(here).as_posix() for path in here.rglob("*") if path.is_file()}
     one = "upgrade_review/fleet/one"
     assert found == {f"{one}/summary.json", f"{one}/owners/orders/review.md"}
+
+
+def test_single_files_are_fetched_if_they_are_there(tmp_path: Path) -> None:
+    (tmp_path / "store" / "fleet").mkdir(parents=True)
+    (tmp_path / "store" / "fleet" / "latest.json").write_text("{}")
+    here = tmp_path / "here"
+    names = ("fleet/latest.json", "fleet/absent.json", "other/latest.json")
+    fetch_files(fs.LocalFileSystem(), str(tmp_path / "store"), names, here)
+    assert [path for path in here.rglob("*") if path.is_file()] == [here / "fleet" / "latest.json"]

@@ -19,6 +19,7 @@ from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.quality import quality_warnings
 from client_telemetry.reports.upgrade import (
     decision,
+    earlier_report,
     failed_logins,
     mixed_and_rollback,
     release_comparison,
@@ -205,6 +206,7 @@ def build_report(
         quality_warnings=quality_warnings(warnings),
         rules=_rules(clients),
         not_assessed=_not_assessed(clients),
+        evidence_digest=earlier_report.evidence_digest(clients, brokers),
     )
 
 

@@ -519,6 +519,34 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class ChangedVerdict:
+    """An application whose outcome differs from that of an earlier report; outcomes are keys of OUTCOMES."""
+
+    anchor: str
+    name: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True)
+class SinceEarlier:
+    """What changed since the last published report of the same question. `evidence`, `knowledge`, `rules`: `the same`, or
+    `changed` with what did."""
+
+    report_id: str
+    created_at: datetime
+    sentence: str
+    evidence: str
+    knowledge: str
+    rules: str
+    """Those of this program: its version."""
+    new_applications: int
+    gone_applications: int
+    changed: tuple[ChangedVerdict, ...]
+    """In the order of the report."""
+
+
+@dataclass(frozen=True)
 class UpgradeReport:
     schema_version: int
     question: Question
@@ -589,6 +617,10 @@ class UpgradeReport:
     quality_warnings: tuple[QualityWarning, ...]
     rules: tuple[Rule, ...]
     not_assessed: tuple[str, ...]
+    evidence_digest: str
+    """The same as long as the same was seen of clients and brokers (earlier_report.py)."""
+    since: SinceEarlier | None = None
+    """Known when it is published; null = no earlier report of the question is."""
 
     @cached_property
     def of_owner(self) -> dict[str | None, list[Application]]:

@@ -63,6 +63,8 @@ LESSER = ("insufficient_evidence", "degrades", "unsupported")
 CHANGES_FIRST = 6
 OWNERS_FIRST = 12
 """Changes and owners on the first screen."""
+CHANGED_SHOWN = 30
+"""Verdicts that changed since the earlier report; all are in report.json."""
 CARDS_SHOWN = 40
 CANDIDATES_SHOWN = 3
 IDS_SHOWN = 8
@@ -372,6 +374,7 @@ def _template() -> Template:
         "OWNERS_FIRST": OWNERS_FIRST,
         "CHANGES_FIRST": CHANGES_FIRST,
         "CARDS_SHOWN": CARDS_SHOWN,
+        "CHANGED_SHOWN": CHANGED_SHOWN,
         "CANDIDATES_SHOWN": CANDIDATES_SHOWN,
         "IDS_SHOWN": IDS_SHOWN,
         "EXPLAINED": EXPLAINED,

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from client_telemetry.formats import rehearsal_file
@@ -10,8 +11,9 @@ from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.open_metrics import publish_numbers
-from client_telemetry.reports.upgrade import written_note
+from client_telemetry.reports.upgrade import earlier_report, written_note
 from client_telemetry.reports.upgrade.document import report_json
+from client_telemetry.reports.upgrade.earlier_report import Answered
 from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
 from client_telemetry.reports.upgrade.numbers import upgrade_numbers
 from client_telemetry.reports.upgrade.owner_message import message_files
@@ -22,6 +24,8 @@ from client_telemetry.reports.upgrade.ticket import failed_logins_ticket, owner_
 from client_telemetry.reports.upgrade.written_note import NotWritten
 
 PAGE = "index.html"
+EARLIER = "earlier.json"
+"""The answer that the report was compared with, so that publishing it again gives the same."""
 
 
 def publish(report: UpgradeReport, root: Path) -> Path:
@@ -30,11 +34,20 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     instant in between there is no folder.) Then `latest.json` of the cluster names it."""
     folder = _folder(report.question, root)
     cluster = folder.parent
+    earlier = _earlier(report.question, root)
+    if earlier is not None:
+        report = replace(report, since=earlier_report.since(report, earlier))
     contents = {**files(report, _links(report.question, root)), **_outcomes(report.question, root)}
     report_id = report.question.report_id
     contents |= _written(folder, report_id, str(contents.get(PAGE, "")))
     contents |= _rehearsal(folder, report_id, str(contents.get(PAGE, "")))
+    if earlier is not None:
+        contents[EARLIER] = earlier_report.written(earlier)
     replace_folder(folder, contents.items())
+    newest = root / _newest(report.question)
+    there = _answered(newest)
+    if there is None or there.created_at <= report.question.created_at:
+        replace_file(newest, earlier_report.written(earlier_report.answered(report)))
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
     if not _is_older(pointer, cluster / "latest.json"):
         replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
@@ -108,6 +121,41 @@ def _folder(question: Question, root: Path) -> Path:
 def _is_older(pointer: dict[str, object], latest: Path) -> bool:
     """Whether the latest report is a later one: an older that is published again, to link to its review, does not take its place."""
     return latest.is_file() and json.loads(latest.read_text())["created_at"] > pointer["created_at"]
+
+
+def _earlier(question: Question, root: Path) -> Answered | None:
+    """The answer to compare with: the newest published one of the question, or, of a report that is published again, the one that
+    it was compared with."""
+    found = [_answered(root / each) for each in (_own(question, EARLIER), _newest(question))]
+    before = [
+        each
+        for each in found
+        if each and each.cluster_id == question.cluster_id and each.created_at < question.created_at
+    ]
+    return max(before, key=lambda each: each.created_at, default=None)
+
+
+def _answered(file: Path) -> Answered | None:
+    return earlier_report.read(file.read_bytes()) if file.is_file() else None
+
+
+def files_to_read(question: Question) -> tuple[str, ...]:
+    """Below the root: what `publish` reads of the cluster's reports, where it is there."""
+    of_report = (EARLIER, rehearsal_file.FILE, written_note.FILE)
+    cluster = f"upgrade_impact/{folder_name(question.cluster_name)}"
+    return (
+        f"{cluster}/latest.json",
+        _newest(question),
+        *(_own(question, name) for name in of_report),
+    )
+
+
+def _newest(question: Question) -> str:
+    return f"upgrade_impact/{folder_name(question.cluster_name)}/{earlier_report.question_file(question)}"
+
+
+def _own(question: Question, name: str) -> str:
+    return f"upgrade_impact/{folder_name(question.cluster_name)}/{folder_name(question.report_id)}/{name}"
 
 
 def _links(question: Question, root: Path) -> list[tuple[str, str]]:

@@ -115,6 +115,7 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
         "",
         prose(_knowledge(question)),
         "",
+        *([prose(report.since.sentence), ""] if report.since else []),
         *bullets(report.evidence),
         "",
         "Times are in UTC.",

@@ -77,7 +77,8 @@ def test_a_second_run_replaces_the_first(fleet_report, rows, tmp_path):
     assert publish(smaller, tmp_path) == folder
     assert not {name for name in published(folder) if "/" in name}, "nobody has anything to do"
     assert published(folder.parent) == {f"{folder.name}/{name}" for name in published(folder)} | {
-        "latest.json"
+        "latest.json",
+        "latest_3.9.1_4.0.0.json",
     }
 
 
