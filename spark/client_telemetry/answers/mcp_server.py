@@ -27,12 +27,12 @@ def server(questions: Questions, version: str) -> MCPServer:
     tool = made.tool(annotations=_READ_ONLY, structured_output=True)
 
     @tool
-    def what_is_published() -> dict[str, Any]:
+    def what_is_published() -> dict[str, object]:
         """Clusters with their upgrade reports (newest first, with the answer in a sentence), and campaigns."""
         return _answer(questions.what_is_published)
 
     @tool
-    def upgrade(cluster: str, report: str = "") -> dict[str, Any]:
+    def upgrade(cluster: str, report: str = "") -> dict[str, object]:
         """The answer of an upgrade report: sentence, evidence, applications per outcome, changes to make, blockers."""
         return _answer(questions.upgrade, cluster, report)
 
@@ -44,39 +44,39 @@ def server(questions: Questions, version: str) -> MCPServer:
         owner: str = "",
         contains: str = "",
         limit: int = 50,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Applications with verdict, reason and fix, worst first. outcome: breaks_at_once, breaks_latent, insufficient_evidence, degrades, unsupported
         or safe; contains: part of the name."""
         return _answer(questions.applications, cluster, report, outcome, owner, contains, limit)
 
     @tool
-    def application(cluster: str, id: str, report: str = "") -> dict[str, Any]:
+    def application(cluster: str, id: str, report: str = "") -> dict[str, object]:
         """One application with its clients."""
         return _answer(questions.application, cluster, id, report)
 
     @tool
-    def evidence(cluster: str, client: str, report: str = "") -> dict[str, Any]:
+    def evidence(cluster: str, client: str, report: str = "") -> dict[str, object]:
         """Why a client has its verdict: findings with rule, request versions, times, brokers, raw objects and sources. client: the id of a client
         of an application."""
         return _answer(questions.evidence, cluster, client, report)
 
     @tool
-    def what_settles_it(cluster: str, report: str = "") -> dict[str, Any]:
+    def what_settles_it(cluster: str, report: str = "") -> dict[str, object]:
         """What is not known, of the cluster and of applications, and what would settle it."""
         return _answer(questions.what_settles_it, cluster, report)
 
     @tool
-    def owners(cluster: str, report: str = "") -> dict[str, Any]:
+    def owners(cluster: str, report: str = "") -> dict[str, object]:
         """What the upgrade means for each owner, most affected first."""
         return _answer(questions.owners, cluster, report)
 
     @tool
-    def compare_releases(cluster: str, report: str = "") -> dict[str, Any]:
+    def compare_releases(cluster: str, report: str = "") -> dict[str, object]:
         """How applications fare on other target releases."""
         return _answer(questions.compare_releases, cluster, report)
 
     @tool
-    def campaign(name: str) -> dict[str, Any]:
+    def campaign(name: str) -> dict[str, object]:
         """A planned upgrade: its gate, what is left by owner and application, and the forecast."""
         return _answer(questions.campaign, name)
 
@@ -85,7 +85,7 @@ def server(questions: Questions, version: str) -> MCPServer:
 
 def _answer(question: Any, *arguments: object) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = question(*arguments)
+        found: dict[str, object] = question(*arguments)
     except NotThere as error:
         raise ToolError(str(error)) from None
     return found

@@ -24,7 +24,7 @@ class Published:
     def clusters(self) -> list[str]:
         return [folder.name for folder in _folders(self._root / _REPORTS)]
 
-    def reports(self, cluster: str) -> list[dict[str, Any]]:
+    def reports(self, cluster: str) -> list[dict[str, object]]:
         """Summaries of a cluster's upgrade reports, newest first."""
         folder = _named(_folders(self._root / _REPORTS), cluster, "cluster with an upgrade report")
         found = []
@@ -87,7 +87,7 @@ def _parsed(file: Path) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def _read(file: Path, _modified: int) -> Any:
+def _read(file: Path, _modified: int) -> object:
     return json.loads(file.read_text(encoding="utf-8-sig"))
 
 

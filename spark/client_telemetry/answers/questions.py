@@ -41,7 +41,7 @@ class Questions:
     def __init__(self, published: Published) -> None:
         self._published = published
 
-    def what_is_published(self) -> dict[str, Any]:
+    def what_is_published(self) -> dict[str, object]:
         clusters = {}
         for cluster in self._published.clusters():
             reports = self._published.reports(cluster)
@@ -62,7 +62,7 @@ class Questions:
             ]
         return {"clusters": clusters, "campaigns": self._published.campaigns()}
 
-    def upgrade(self, cluster: str, report: str = "") -> dict[str, Any]:
+    def upgrade(self, cluster: str, report: str = "") -> dict[str, object]:
         document = self._published.report(cluster, report)
         keys = (
             "sentence",
@@ -110,7 +110,7 @@ class Questions:
         owner: str = "",
         contains: str = "",
         limit: int = 50,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         document = self._published.report(cluster, report)
         found = [
             each
@@ -133,7 +133,7 @@ class Questions:
         ]
         return {"total": len(found), "applications": rows}
 
-    def application(self, cluster: str, id: str, report: str = "") -> dict[str, Any]:
+    def application(self, cluster: str, id: str, report: str = "") -> dict[str, object]:
         document = self._published.report(cluster, report)
         application = _by_id(document, "applications", id)
         clients = document.get("clients") or []
@@ -151,13 +151,13 @@ class Questions:
             "number_of_clients": len(application.get("clients") or ()),
         }
 
-    def evidence(self, cluster: str, client: str, report: str = "") -> dict[str, Any]:
+    def evidence(self, cluster: str, client: str, report: str = "") -> dict[str, object]:
         document = self._published.report(cluster, report)
         found = _by_id(document, "clients", client)
         findings = [{key: each.get(key) for key in _OF_FINDING} for each in items(found, "findings")]
         return {**_client(found), "findings": findings[:MOST]}
 
-    def what_settles_it(self, cluster: str, report: str = "") -> dict[str, Any]:
+    def what_settles_it(self, cluster: str, report: str = "") -> dict[str, object]:
         document = self._published.report(cluster, report)
         open_ones = [
             {
@@ -181,7 +181,7 @@ class Questions:
             "about_applications": open_ones[:MOST],
         }
 
-    def owners(self, cluster: str, report: str = "") -> dict[str, Any]:
+    def owners(self, cluster: str, report: str = "") -> dict[str, object]:
         keys = (
             "owner",
             "contact",
@@ -198,7 +198,7 @@ class Questions:
         ]
         return {"total": len(rows), "owners": rows[:MOST]}
 
-    def compare_releases(self, cluster: str, report: str = "") -> dict[str, Any]:
+    def compare_releases(self, cluster: str, report: str = "") -> dict[str, object]:
         document = self._published.report(cluster, report)
         differences = [
             {
@@ -213,7 +213,7 @@ class Questions:
             "better_target": document.get("better_target"),
         }
 
-    def campaign(self, name: str) -> dict[str, Any]:
+    def campaign(self, name: str) -> dict[str, object]:
         document = self._published.campaign(name)
         applications = [
             {

@@ -1,15 +1,12 @@
 """What a daily report says about each application: the evidence from which states are made."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from client_telemetry.formats import report_file
+from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Completeness
-
-
-class NotAReport(ValueError):
-    """A document is not the report.json of an upgrade report."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ class Answer:
     applications: tuple[Application, ...]
 
 
-def from_report(document: Any) -> Answer:
+def from_report(document: report_file.Report) -> Answer:
     """From the content of report.json, schema version 3. Raises NotAReport."""
     try:
         question, coverage = document["question"], document["coverage"]
@@ -100,14 +97,14 @@ def _version(answer: Answer) -> tuple[dt.datetime, str]:
     return answer.created_at, answer.report_id
 
 
-def _unseen_brokers(coverage: Mapping[str, Any]) -> tuple[int, ...]:
+def _unseen_brokers(coverage: report_file.Coverage) -> tuple[int, ...]:
     seen = {
         run["broker_id"] for run in coverage["runs"] if list(run["completeness"]) == [Completeness.COMPLETE]
     }
     return tuple(sorted(int(broker) for broker in set(coverage["broker_ids"]) - seen))
 
 
-def _application(application: Mapping[str, Any], clients: Iterable[Mapping[str, Any]]) -> Application:
+def _application(application: report_file.Application, clients: Iterable[report_file.Client]) -> Application:
     rows = tuple(_client(client) for client in clients)
     if not rows:
         raise ValueError
@@ -120,7 +117,7 @@ def _application(application: Mapping[str, Any], clients: Iterable[Mapping[str, 
     )
 
 
-def _client(row: Mapping[str, Any]) -> Client:
+def _client(row: report_file.Client) -> Client:
     verdict = str(row["verdict"])
     if verdict not in PRECEDENCE:
         raise ValueError(verdict)

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from client_telemetry.campaign.answers import Answer, NotAReport, from_report
+from client_telemetry.campaign.answers import Answer, from_report
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.console.counted import first_of
+from client_telemetry.formats.report_file import NotAReport
 
 REPORT_VERSION: Final = 3
 _NAMED: Final = 3

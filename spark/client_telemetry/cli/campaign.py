@@ -14,7 +14,6 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.campaign.answers import NotAReport
 from client_telemetry.campaign.corrections import NotAHistory
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import ACKNOWLEDGE, KINDS, WAIVE, BadCampaign, Statement, Target
@@ -26,6 +25,7 @@ from client_telemetry.cli.campaign_options import add_campaigns_file, add_report
 from client_telemetry.console.arguments import Arguments, day
 from client_telemetry.console.output_file import whole_file
 from client_telemetry.console.progress import Progress
+from client_telemetry.formats.report_file import NotAReport
 
 SHOW = "show"
 

@@ -22,14 +22,7 @@ def add_campaigns_file(parser: Arguments) -> None:
     )
 
 
-def add_report_or_campaign(parser: Arguments) -> None:
-    parser.add_argument(
-        "report",
-        type=Path,
-        nargs="?",
-        metavar="REPORT",
-        help="report.json of an upgrade report, or its folder",
-    )
+def add_campaign(parser: Arguments) -> None:
     parser.add_argument("--campaign", metavar="NAME", help="a planned upgrade, instead of a report")
 
 

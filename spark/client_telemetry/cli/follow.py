@@ -5,14 +5,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from client_telemetry.cli.interrupt import INTERRUPTED
 from client_telemetry.compatibility.well_observed import INTERVALS, SHORTEST_S
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.report_file import Application, Report
 from client_telemetry.sources.log_files import find_logs
 
 
@@ -62,18 +62,20 @@ def _made(work: Path, out: Path) -> str:
     return f"{now:%H:%M} UTC: {report['sentence']}\n{still_to_watch(report)}\nReport: {file.parent / 'index.html'}"
 
 
-def still_to_watch(report: Mapping[str, Any]) -> str:
+def still_to_watch(report: Report) -> str:
     """The least time that the application with the longest silence still has to be watched until *safe so far* can
     become *safe*: one of its clients has to be well observed, by the rule of compatibility/well_observed.py. A
     report only has a client's first and last request, so silences in between may make it longer.
     """
-    watched = [minute for span in report["coverage"]["watched"] for minute in (span["start"], span["end"])]
+    watched = [
+        minute for span in report["coverage"]["watched"] or () for minute in (span["start"], span["end"])
+    ]
     so_far = [application for application in report["applications"] if application["safe_so_far"]]
     if not so_far or not watched:
         return "Every safe application was watched long enough for its rhythm."
     start, end = min(map(_moment, watched)), max(map(_moment, watched))
 
-    def silence_of(application: Mapping[str, Any]) -> timedelta:
+    def silence_of(application: Application) -> timedelta:
         clients = [report["clients"][place] for place in application["clients"]]
         spans = [(_moment(client["first_seen_at"]), _moment(client["last_seen_at"])) for client in clients]
         return min(max(first - start, end - last) for first, last in spans)

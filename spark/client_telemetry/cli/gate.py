@@ -10,30 +10,28 @@ are those of the campaign, and waivers, coverage and the age of evidence and kno
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
-from typing import Final
 
-from client_telemetry.campaign.answers import NotAReport
 from client_telemetry.campaign.gate import decide, decision_document
 from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.campaign.states import history
 from client_telemetry.cli.campaign_options import (
+    add_campaign,
     add_campaigns_file,
-    add_report_or_campaign,
     add_reports,
     refuse,
 )
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.formats import report_file
+from client_telemetry.formats.report_file import NotAReport, add_report
 from client_telemetry.knowledge.vocabulary import Verdict
-
-BAD_ARGUMENTS: Final = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("gate", __doc__)
-    add_report_or_campaign(parser)
+    add_report(parser, optional=True)
+    add_campaign(parser)
     add_fail_on(parser, default=None)
     add_campaigns_file(parser)
     add_reports(parser)
@@ -66,17 +64,13 @@ def _by_campaign(args: argparse.Namespace) -> int:
 
 
 def _by_report(args: argparse.Namespace) -> int:
+    fail_on = args.fail_on or (Verdict.BREAKS,)
     try:
-        file = args.report / "report.json" if args.report.is_dir() else args.report
-        report = json.loads(file.read_text(encoding="utf-8-sig"))
-        code, decision = decide_by_report(report, args.fail_on or (Verdict.BREAKS,))
-        sentence = report["sentence"]
-    except OSError as error:
-        return _refuse(f"{file}: {error.strerror}")
-    except (ValueError, LookupError, TypeError):
-        return _refuse(
-            f"{args.report} is not the report.json of an upgrade report: name that file, or the folder of the report"
+        (code, decision), sentence = report_file.read(
+            args.report, lambda report: (decide_by_report(report, fail_on), report["sentence"])
         )
+    except NotAReport as error:
+        return refuse("gate", args, error)
     if args.format == "json":
         print(
             json.dumps(
@@ -88,8 +82,3 @@ def _by_report(args: argparse.Namespace) -> int:
         print(sentence)
         print(decision)
     return code
-
-
-def _refuse(message: str) -> int:
-    print(f"client-telemetry gate: {message}", file=sys.stderr)
-    return BAD_ARGUMENTS

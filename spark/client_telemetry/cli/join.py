@@ -12,9 +12,9 @@ arguments that cannot be used. docs/join.md says what is matched by what.
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from client_telemetry.cli.scan import add_paths, read_owner_rules
 from client_telemetry.compatibility.go_no_go import (
@@ -28,11 +28,13 @@ from client_telemetry.compatibility.go_no_go import (
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
+from client_telemetry.formats import report_file
+from client_telemetry.formats.report_file import NotAReport, add_report
 from client_telemetry.identity.owners import BadOwnerRule
 from client_telemetry.inventory import workload_files
 from client_telemetry.inventory.artefact import Written
 from client_telemetry.inventory.joined import Joined, join, unlinked_verdicts
-from client_telemetry.inventory.seen import NotAReport, from_report
+from client_telemetry.inventory.seen import from_report
 from client_telemetry.inventory.workloads import UnusableWorkloads
 from client_telemetry.inventory.written import collect
 from client_telemetry.knowledge.vocabulary import Verdict
@@ -40,23 +42,13 @@ from client_telemetry.reports.inventory import document, markdown, text
 
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
 BAD_ARGUMENTS: Final = 2
-LARGEST_REPORT_BYTES: Final = 2**30
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("join", __doc__)
-    parser.add_argument(
-        "report", type=Path, metavar="REPORT", help="report.json of an upgrade report, or its folder"
-    )
+    add_report(parser)
     add_paths(parser)
-    parser.add_argument(
-        "--workloads",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="what runs where: pods as JSON, a CSV of hosts with applications, or a hosts file; may be given several times",
-    )
+    workload_files.add_workloads(parser)
     parser.add_argument("--owners", type=Path, metavar="FILE", help="owner rules, as for scan")
     parser.add_argument("--format", default=TEXT, choices=(TEXT, JSON, MARKDOWN), help="default: %(default)s")
     parser.add_argument(
@@ -67,19 +59,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     add = _page(parser, args.report) if args.add else None
     try:
         with Progress(f"reading {', '.join(map(str, args.paths))}"):
-            report = _report(args.report)
-            seen = from_report(report)
+            seen, seen_decision = report_file.read(
+                args.report, lambda report: (from_report(report), decide_by_report(report, args.fail_on))
+            )
             rules = read_owner_rules(args.owners) if args.owners else ()
             running = workload_files.read(args.workloads)
             written = collect(args.paths, seen.source, seen.target, rules, args.exclude)
             joined = join(written, seen, running)
     except (NotAReport, UnusableWorkloads, BadOwnerRule) as error:
-        return _refuse(
-            parser.prog, f"{args.report}: {error}" if isinstance(error, NotAReport) else str(error)
-        )
+        return _refuse(parser.prog, str(error))
     except OSError as error:
         return _refuse(parser.prog, f"{error.filename}: {error.strerror}")
-    code, decision = _decide(report, joined, written, args.fail_on)
+    code, decision = _decide(seen_decision, joined, written, args.fail_on)
     if add and not add(args.report, document.as_json(joined, written.unread)):
         return _refuse(
             parser.prog, f"the page of {args.report} has no place for it: publish the report again"
@@ -89,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _page(parser: Arguments, folder: Path) -> Callable[[Path, Mapping[str, object]], bool]:
+def _page(parser: Arguments, folder: Path) -> Callable[[Path, document.Written], bool]:
     """What adds to a page; it needs more packages than what reads artefacts."""
     try:
         from client_telemetry.reports.upgrade.written_note import PAGE, add_written
@@ -100,19 +91,11 @@ def _page(parser: Arguments, folder: Path) -> Callable[[Path, Mapping[str, objec
     return add_written
 
 
-def _report(path: Path) -> object:
-    file = path / "report.json" if path.is_dir() else path
-    if file.stat().st_size > LARGEST_REPORT_BYTES:
-        raise NotAReport("larger than 1 GiB")
-    try:
-        return json.loads(file.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise NotAReport("not JSON: name the report.json of an upgrade report") from None
-
-
-def _decide(report: Any, joined: Joined, written: Written, fail_on: Sequence[str]) -> tuple[int, str]:
+def _decide(
+    of_seen: tuple[int, str], joined: Joined, written: Written, fail_on: Sequence[str]
+) -> tuple[int, str]:
     """What was seen and what is only written, each by itself; the worse of both is the exit code."""
-    seen_code, seen = decide_by_report(report, fail_on)
+    seen_code, seen = of_seen
     verdicts = unlinked_verdicts(joined)
     code, decision = decide(verdicts, fail_on, each="artefact") if verdicts else (GO, "go")
     if code == GO and written.unread:

@@ -15,13 +15,13 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from client_telemetry.campaign.answers import NotAReport
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.campaign.states import history
 from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.notices import campaigns as of_campaigns
 from client_telemetry.notices.senders import Notice
 from client_telemetry.notices.sent import Sent, send_new

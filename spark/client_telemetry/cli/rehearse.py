@@ -12,18 +12,19 @@ some that is safe was not rehearsed. 2: no report, no broker, or an argument tha
 """
 
 import argparse
-import json
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted, first_of
 from client_telemetry.console.progress import Progress
+from client_telemetry.formats import report_file
+from client_telemetry.formats.rehearsal_file import Application, Rehearsal
+from client_telemetry.formats.report_file import NotAReport, Report, add_report
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.releases import UnusableRelease, exact
 from client_telemetry.knowledge.vocabulary import Verdict
@@ -49,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.lake and is_missing(args.lake):
             return _refuse(f"no lake at {args.lake}: name the folder or URL of one")
         content = _rehearse(args, report, target)
-    except (NotAnUpgradeReport, UnusableRelease, UnusablePackage) as error:
+    except (NotAReport, UnusableRelease, UnusablePackage) as error:
         return _refuse(str(error))
     except (BrokerDidNotStart, NotInstalled) as error:
         return _refuse(f"no broker to run against: {error}")
@@ -60,15 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _code(content)
 
 
-class NotAnUpgradeReport(ValueError):
-    """The message has one line."""
-
-
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Arguments("rehearse", __doc__)
-    parser.add_argument(
-        "report", type=Path, metavar="REPORT", help="folder of an upgrade report, or its report.json"
-    )
+    add_report(parser)
     parser.add_argument("--to", metavar="RELEASE", help="target release; default: the report's")
     limits = Limits()
     parser.add_argument(
@@ -114,36 +109,31 @@ def _positive(text: str) -> float:
     return number
 
 
-def _report(named: Path) -> tuple[Path, Mapping[str, Any]]:
-    """The report's folder, and its content."""
-    file = named / "report.json" if named.is_dir() else named
-    advice = "name the report.json of an upgrade report, or the folder of the report"
-    try:
-        report = json.loads(file.read_text(encoding="utf-8-sig"))
-        needed = (
-            report["question"]["to_release"],
-            report["question"]["from_release"],
-            report["clients"],
-            report["applications"],
-        )
-    except OSError as error:
-        raise NotAnUpgradeReport(f"{file}: {error.strerror}: {advice}") from error
-    except (ValueError, LookupError, TypeError) as error:
-        raise NotAnUpgradeReport(f"{file} is not the report.json of an upgrade report: {advice}") from error
-    if not needed[-1]:
-        raise NotAnUpgradeReport(f"{file} has no application: there is nothing to rehearse")
-    return file.parent, report
+def _report(named: Path) -> tuple[Path, Report]:
+    """The report's folder, and its content. Raises NotAReport."""
+    report, applications = report_file.read(named, lambda report: (_checked(report), report["applications"]))
+    if not applications:
+        raise NotAReport(f"{named} has no application: there is nothing to rehearse")
+    return named if named.is_dir() else named.parent, report
+
+
+def _checked(report: Report) -> Report:
+    """Raises LookupError or TypeError."""
+    for name in ("to_release", "from_release"):
+        report["question"][name]
+    report["clients"]
+    return report
 
 
 def _target(named: str | None, of_report: str) -> str:
     if named is None and of_report.startswith("measured-"):
-        raise NotAnUpgradeReport(
+        raise NotAReport(
             "the report is about brokers that were measured, which cannot be started here: name a release with --to"
         )
     return exact(named or of_report)
 
 
-def _rehearse(args: argparse.Namespace, report: Mapping[str, Any], target: str) -> Mapping[str, Any]:
+def _rehearse(args: argparse.Namespace, report: Report, target: str) -> Rehearsal:
     from_release = report["question"]["from_release"]
     logins = seen_logins(args.lake, report["question"]) if args.lake else {}
     wanted = [
@@ -161,7 +151,7 @@ def _rehearse(args: argparse.Namespace, report: Mapping[str, Any], target: str) 
     return rehearsal_file.document(report, target, sandboxes(target, from_release), wanted, outcomes)
 
 
-def _lines(content: Mapping[str, Any]) -> list[str]:
+def _lines(content: Rehearsal) -> list[str]:
     """Contradictions, refusals, what works, and why the rest was not run."""
     target, applications = content["target"], content["applications"]
     contradicting = [each for each in applications if each["contradicts"]]
@@ -184,14 +174,14 @@ def _lines(content: Mapping[str, Any]) -> list[str]:
     return [*lines, _coverage(content), f"{counted(len(contradicting), 'contradiction')} with the report"]
 
 
-def _line(application: Mapping[str, Any], target: str) -> str:
+def _line(application: Application, target: str) -> str:
     what = f"{shown(application['name'])} ({', '.join(application['ran'])})"
     if application["outcome"] == WORKS:
         return f"{what} ran on {target}: works"
     return f"{what} ran on {target}: refused at {shown(application['said'])}"
 
 
-def _coverage(content: Mapping[str, Any]) -> str:
+def _coverage(content: Rehearsal) -> str:
     safe, known = content["safe"], content["with_known_library"]
     return (
         f"{safe[WORKS] + safe[REFUSED]} of {counted(sum(safe.values()), 'safe application')} rehearsed on {content['target']}; "
@@ -199,7 +189,7 @@ def _coverage(content: Mapping[str, Any]) -> str:
     )
 
 
-def _code(content: Mapping[str, Any]) -> int:
+def _code(content: Rehearsal) -> int:
     applications = content["applications"]
     if any(each["outcome"] == REFUSED or each["contradicts"] for each in applications):
         return NO_GO

@@ -1,9 +1,9 @@
 """What is written beside what the logs show: the options --artefacts and --workloads of `client-telemetry report` (docs/join.md)."""
 
 import argparse
-import json
 from pathlib import Path
 
+from client_telemetry.formats import report_file
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.inventory import workload_files
 from client_telemetry.inventory.joined import join, sentence
@@ -26,14 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="repositories, SBOMs and images whose clients the page shows beside those of the logs, as join reads them; may be given "
         "several times",
     )
-    parser.add_argument(
-        "--workloads",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="with --artefacts: what runs where, as for join; may be given several times",
-    )
+    workload_files.add_workloads(parser)
 
 
 def check(args: argparse.Namespace) -> None:
@@ -49,7 +42,7 @@ def check(args: argparse.Namespace) -> None:
 
 def add_to_report(folder: Path, args: argparse.Namespace) -> str:
     """Has the page of a report in this folder say what artefacts say; the sentence. Raises BadArguments."""
-    seen = from_report(json.loads((folder / "report.json").read_text(encoding="utf-8")))
+    seen = report_file.read(folder, from_report)
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     try:
         written = collect(args.artefacts, seen.source, seen.target, rules)

@@ -13,27 +13,28 @@ Exit code 0; 1 if the tracker refuses; 2 for unusable files or arguments.
 
 import argparse
 import datetime as dt
-import json
 import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from client_telemetry.campaign.answers import NotAReport, from_report
+from client_telemetry.campaign.answers import from_report
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.campaign.states import history
 from client_telemetry.cli.campaign_options import (
+    add_campaign,
     add_campaigns_file,
-    add_report_or_campaign,
     add_reports,
     refuse,
 )
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.output_file import whole_file
+from client_telemetry.formats import report_file
+from client_telemetry.formats.report_file import NotAReport, Report, add_report
 from client_telemetry.trackers import import_files, jira
 from client_telemetry.trackers.http import Api, TrackerError
 from client_telemetry.trackers.jira import Jira
@@ -115,7 +116,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> Arguments:
     parser = Arguments("tickets", __doc__)
-    add_report_or_campaign(parser)
+    add_report(parser, optional=True)
+    add_campaign(parser)
     add_campaigns_file(parser)
     add_reports(parser)
     parser.add_argument(
@@ -166,17 +168,14 @@ def _write(text: str, out: Path | None) -> int:
 def _of_report(path: Path) -> list[Ticket]:
     from client_telemetry.reports.owners.tickets import of_report  # needs the packages of pages
 
-    file = path / "report.json" if path.is_dir() else path
-    try:
-        document: Any = json.loads(file.read_text(encoding="utf-8-sig"))
-        planned = document.get("planned_for")
-        answer = from_report(document)
+    def tickets_of(report: Report) -> list[Ticket]:
+        planned = report.get("planned_for")
         day = dt.date.fromisoformat(planned) if planned else None
-        return of_report(answer, day, document.get("asked_by"), str(document["question"]["from_release"]))
-    except (ValueError, AttributeError, TypeError, LookupError):
-        raise NotAReport(
-            f"{file} is not the report.json of an upgrade report: name that file, or the folder of the report"
-        ) from None
+        return of_report(
+            from_report(report), day, report.get("asked_by"), str(report["question"]["from_release"])
+        )
+
+    return report_file.read(path, tickets_of)
 
 
 def _of_campaign(args: argparse.Namespace) -> list[Ticket]:

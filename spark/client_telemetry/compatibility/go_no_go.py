@@ -3,9 +3,10 @@
 import argparse
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.report_file import Report
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 
 GO: Final = 0
@@ -34,7 +35,7 @@ def decide(
     return GO, "go"
 
 
-def decide_by_report(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple[int, str]:
+def decide_by_report(report: Report, fail_on: Sequence[str]) -> tuple[int, str]:
     """`decide` for a `report.json`. Reports from before there were applications are counted in clients. Raises LookupError or
     TypeError if it is not a report.
     """

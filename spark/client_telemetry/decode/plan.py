@@ -6,7 +6,7 @@ Every record of an object becomes a row, a duplicate or an undecodable row. work
 import heapq
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -100,7 +100,7 @@ def groups_that_may_overlap(objects: Sequence[RawObjectRow]) -> list[list[tuple[
             groups.append([(row["object_key"], row["bytes"]) for row in rows])
             continue
         group: list[RawObjectRow] = []
-        last: tuple[Any, ...] | None = None
+        last: tuple[object, ...] | None = None
         for row in sorted(
             rows, key=lambda r: (r["broker_incarnation"], r["first_sequence"], r["last_sequence"])
         ):

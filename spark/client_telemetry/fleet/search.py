@@ -5,7 +5,6 @@ describes them.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -22,7 +21,7 @@ from client_telemetry.reports.fleet.search import (
 )
 from client_telemetry.tables.clients import CLIENT_KEY
 
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 
 _WHO = (*CLIENT_KEY, "group_ids", "transactional_ids", "client_addresses")
 _OF_INSTANCE = (
@@ -109,7 +108,7 @@ class _InTurn:
 
 
 def _texts(
-    rows: DataFrame, kind: int, entry: Callable[[Row, HostNames], dict[str, Any]], hosts: HostNames
+    rows: DataFrame, kind: int, entry: Callable[[Row, HostNames], dict[str, object]], hosts: HostNames
 ) -> DataFrame:
     """Of each row its entry, the names that it is found by, and its instance id if it has one."""
 

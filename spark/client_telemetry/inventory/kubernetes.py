@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from client_telemetry.artefacts.packages import Unreadable
 from client_telemetry.artefacts.readers.json_text import mapping, objects, text_of
@@ -46,7 +45,7 @@ def _items(text: str) -> Iterator[Mapping[str, object]]:
             place += 1
 
 
-def _pod(pod: Mapping[str, Any], where: str) -> Workload:
+def _pod(pod: Mapping[str, object], where: str) -> Workload:
     metadata, spec, status = (mapping(pod.get(part)) for part in ("metadata", "spec", "status"))
     namespace, name = text_of(metadata.get("namespace")) or "default", text_of(metadata.get("name")) or ""
     annotations = mapping(metadata.get("annotations"))

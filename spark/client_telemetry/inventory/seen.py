@@ -1,16 +1,12 @@
 """The clients that brokers saw, from the report.json of an upgrade report."""
 
 import datetime as dt
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from client_telemetry.formats import report_file
+from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.knowledge import client_versions, software
 from client_telemetry.knowledge.vocabulary import PRECEDENCE
-
-
-class NotAReport(ValueError):
-    """A document is not the report.json of an upgrade report."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class Seen:
     clients: tuple[Client, ...]
 
 
-def from_report(document: Any) -> Seen:
+def from_report(document: report_file.Report) -> Seen:
     """From the content of report.json, schema version 3. Raises NotAReport."""
     try:
         question = document["question"]
@@ -72,7 +68,7 @@ def from_report(document: Any) -> Seen:
         raise NotAReport("not the report.json of an upgrade report, schema version 3") from None
 
 
-def _client(row: Mapping[str, Any]) -> Client:
+def _client(row: report_file.Client) -> Client:
     if row["verdict"] not in PRECEDENCE:
         raise ValueError(row["verdict"])
     name, version = row["client_software_name"] or "", row["client_software_version"] or ""

@@ -2,6 +2,7 @@
 file, otherwise a CSV with a header.
 """
 
+import argparse
 import ipaddress
 import re
 from collections.abc import Sequence
@@ -18,6 +19,18 @@ _KUBERNETES = re.compile(
     r"(?:---\s+)?(?:#.*\n)*(?:apiVersion:|kind:|items:|NAMESPACE\s+NAME\s|NAME\s+READY\s)"
 )
 """How kubectl's YAML and its tables begin: neither is read."""
+
+
+def add_workloads(parser: argparse.ArgumentParser) -> None:
+    """The option --workloads, for `read`."""
+    parser.add_argument(
+        "--workloads",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="what runs where: pods as JSON, a CSV of hosts with applications, or a hosts file; may be given several times",
+    )
 
 
 def read(paths: Sequence[Path]) -> Workloads:

@@ -52,7 +52,7 @@ def publish_joined(
         return sentence(joined), place.shown(path / "joined.md")
 
 
-def _add_to_report(place: Place, cluster: str, report_id: str, as_document: dict[str, object]) -> None:
+def _add_to_report(place: Place, cluster: str, report_id: str, as_document: document.Written) -> None:
     """Its page in the place, fetched from an object store first. Pages of older versions have no room for it."""
     folder = f"{REPORTS}/{folder_name(cluster)}/{folder_name(report_id)}"
     page = place.root / folder / PAGE

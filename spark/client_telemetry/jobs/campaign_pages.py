@@ -4,12 +4,13 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from client_telemetry.campaign.answers import Answer, NotAReport
+from client_telemetry.campaign.answers import Answer
 from client_telemetry.campaign.corrections import NotAHistory
 from client_telemetry.campaign.gate import Decision
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.report_files import reports
 from client_telemetry.campaign.states import StateChange
+from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.pipeline.fetched_folder import NoFolder, fetched
 from client_telemetry.pipeline.place import published_place
 from client_telemetry.pipeline.stage import BadArguments

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from client_telemetry.formats.report_file import Client
 from client_telemetry.knowledge.vocabulary import Verdict, When
 from client_telemetry.rehearsal.outcomes import Told, told
 from client_telemetry.rehearsal.rehearsing import Alternatives, Outcome
@@ -24,9 +24,7 @@ class ClientResult:
     contradicts: bool = False
 
 
-def of_client(
-    client: Mapping[str, Any], wanted: Wanted, outcomes: Mapping[Alternatives, Outcome]
-) -> ClientResult:
+def of_client(client: Client, wanted: Wanted, outcomes: Mapping[Alternatives, Outcome]) -> ClientResult:
     """`client`: one of a report.json. `outcomes`: of all that was wanted."""
     if wanted.reason:
         return ClientResult(NOT_REHEARSED, wanted.reason, ())
@@ -66,7 +64,7 @@ def _of_outcome(outcome: Outcome, roles: Sequence[str]) -> Told:
     return Told(reason=reasons[0]) if reasons else Told(works=True)
 
 
-def _contradicts(client: Mapping[str, Any], outcome: str, wanted: Wanted) -> bool:
+def _contradicts(client: Client, outcome: str, wanted: Wanted) -> bool:
     """Whether rule and rehearsal cannot both be right. A client that is said to break and works here does not contradict if its
     library was inferred, as its own configuration is not known then, or if nothing here pulls the trigger.
     """

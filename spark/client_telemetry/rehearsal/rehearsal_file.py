@@ -5,10 +5,11 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from client_telemetry.console.output_file import replace_file
-from client_telemetry.formats.rehearsal_file import FILE, SCHEMA_VERSION
+from client_telemetry.formats.rehearsal_file import FILE, SCHEMA_VERSION, Rehearsal
+from client_telemetry.formats.rehearsal_file import Application as RehearsedApplication
+from client_telemetry.formats.report_file import Application, Report
 from client_telemetry.knowledge.vocabulary import KnownBy, Verdict
 from client_telemetry.rehearsal import conclusions
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS, ClientResult
@@ -18,12 +19,12 @@ from client_telemetry.rehearsal.subjects import Wanted
 
 
 def document(
-    report: Mapping[str, Any],
+    report: Report,
     target: str,
     sandboxes: Sequence[Sandbox],
     wanted: Sequence[Wanted],
     outcomes: Mapping[Alternatives, Outcome],
-) -> dict[str, object]:
+) -> Rehearsal:
     """`wanted`: of each client of the report. A rehearsal on another release than the report's contradicts nothing."""
     of_clients = [
         conclusions.of_client(client, each, outcomes)
@@ -56,8 +57,8 @@ def document(
 
 
 def _application(
-    application: Mapping[str, object], of_clients: Sequence[ClientResult], is_of_target: bool
-) -> dict[str, object]:
+    application: Application, of_clients: Sequence[ClientResult], is_of_target: bool
+) -> RehearsedApplication:
     result = conclusions.of_application(of_clients)
     return {
         "anchor": application["anchor"],
@@ -73,7 +74,7 @@ def _application(
     }
 
 
-def _counts(applications: Sequence[Mapping[str, object]]) -> dict[str, int]:
+def _counts(applications: Sequence[RehearsedApplication]) -> dict[str, int]:
     counted = Counter(each["outcome"] for each in applications)
     return {outcome: counted[outcome] for outcome in (WORKS, REFUSED, NOT_REHEARSED)}
 
@@ -91,7 +92,7 @@ def _library(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def write(folder: Path, content: Mapping[str, object]) -> Path:
+def write(folder: Path, content: Rehearsal) -> Path:
     file = folder / FILE
     replace_file(file, (json.dumps(content, indent=1) + "\n").encode())
     return file

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
+from client_telemetry.formats.report_file import Client
 from client_telemetry.knowledge import client_ranges, client_versions, served, software
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.rehearsal.library_programs import BY_NAME
@@ -57,7 +57,7 @@ class Wanted:
     reason: str = ""
 
 
-def of_client(client: Mapping[str, Any], from_release: str, mechanism: str = "") -> Wanted:
+def of_client(client: Client, from_release: str, mechanism: str = "") -> Wanted:
     """`client`: one of a report.json."""
     name = declared(client["client_software_name"])
     if name is not None:
@@ -166,7 +166,7 @@ def known_versions() -> dict[str, tuple[_Version, _Version]]:
     return found
 
 
-def _observed(client: Mapping[str, Any]) -> dict[int, int]:
+def _observed(client: Client) -> dict[int, int]:
     """API key -> the highest request version that was seen, of the findings."""
     seen: dict[int, int] = {}
     for finding in client["findings"]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from tempfile import SpooledTemporaryFile
-from typing import Any
 
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.json_text import timestamp
@@ -15,7 +14,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", 
 """What a spreadsheet may take for the start of a formula (OWASP, CSV Injection; `|` and `%` for DDE)."""
 
 
-def cell(value: object) -> Any:
+def cell(value: object) -> object:
     """What stands in a cell. Text has its invisible characters made visible, so that no cell spans lines, and an
     apostrophe in front where a spreadsheet would see a formula; report.json has the text itself.
 

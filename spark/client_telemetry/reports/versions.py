@@ -1,10 +1,9 @@
 """The order in which software versions are listed. For display: what a version means is the knowledge base's."""
 
 import re
-from typing import Any
 
 
-def version_order(version: str | None) -> tuple[Any, ...]:
+def version_order(version: str | None) -> tuple[object, ...]:
     """Sort key: numbers by value, other text by its letters, no version last.
 
     >>> sorted(["2.10.0", None, "v2.9.1", "2.9.0-rc1", "2.9.0"], key=version_order)

@@ -329,9 +329,9 @@ def test_a_csv_and_a_hosts_file_lead_to_a_repository(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{", "not JSON: name the report.json of an upgrade report"),
+        ("{", "is not the report.json of an upgrade report: name that file"),
         ("[]", "not the report.json of an upgrade report"),
-        ("[" * 100_000, "not JSON"),
+        ("[" * 100_000, "is not the report.json of an upgrade report"),
         ('{"clients": []}', "not the report.json of an upgrade report"),
     ],
 )

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -146,7 +145,7 @@ def _declared(package: Package) -> Package:
     )
 
 
-def _poetry(entries: Iterable[tuple[str, Any]], lines: Lines) -> Iterator[Package]:
+def _poetry(entries: Iterable[tuple[str, object]], lines: Lines) -> Iterator[Package]:
     for name, entry in entries:
         wanted = text_of(entry) or text_of(mapping(entry).get("version"))
         exact = wanted if wanted and re.fullmatch(r"(?:==\s*)?\d+\.\d+[\w.]*", wanted) else None

@@ -1,13 +1,113 @@
 """The join as data. Names of clients, packages and files are as they came: whoever shows them has to escape them."""
 
-from client_telemetry.artefacts.found import Found, Unread
-from client_telemetry.inventory.artefact import Artefact
+from typing import TypedDict
+
+from client_telemetry.artefacts import found as scanned
+from client_telemetry.artefacts.found import Unread
+from client_telemetry.inventory import artefact as inventory
 from client_telemetry.inventory.joined import ArtefactRow, ClientRow, Joined, sentence
 
 FORMAT = 1
 
 
-def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = None) -> dict[str, object]:
+class Link(TypedDict):
+    """`because`: what shows that the client comes from the artefact."""
+
+    artefact: str
+    repository: str | None
+    workload: str | None
+    certainty: str
+    because: list[str]
+
+
+class Finding(TypedDict):
+    """As joined.Finding."""
+
+    kind: str
+    text: str
+    certainty: str
+    evidence: str
+
+
+class Client(TypedDict):
+    """`anchor`: as in report.json."""
+
+    client_id: str | None
+    principal: str | None
+    application: str
+    owner: str | None
+    verdict: str
+    identified_as: str
+    anchor: str
+    artefacts: list[Link]
+    findings: list[Finding]
+
+
+class Found(TypedDict):
+    """A client that is written in the artefact. `inside`: the archive or package that has `file`."""
+
+    library: str | None
+    library_version: str | None
+    client: str
+    verdict: str
+    explanation: str
+    fix: str | None
+    file: str
+    line: int | None
+    inside: str | None
+
+
+class Name(TypedDict):
+    """As artefact.Name."""
+
+    kind: str
+    value: str
+    where: str
+
+
+class ArtefactRead(TypedDict):
+    artefact: str
+    kind: str
+    digests: list[str]
+    repository: str | None
+    owner: str | None
+    names: list[Name]
+    clients: list[Found]
+
+
+class Artefact(ArtefactRead):
+    """One that no client comes from. `verdict`: the worst of its clients."""
+
+    verdict: str
+    why: str
+
+
+class NotRead(TypedDict):
+    file: str
+    reason: str
+
+
+Written = TypedDict(
+    "Written",
+    {
+        "format": int,
+        "cluster": str,
+        "report_id": str,
+        "from": str,
+        "to": str,
+        "sentence": str,
+        "decision": str | None,
+        "clients": list[Client],
+        "written_not_seen": list[Artefact],
+        "written_not_comparable": list[Artefact],
+        "seen_not_written": list[str],
+        "not_read": list[NotRead],
+    },
+)
+"""The whole document. `seen_not_written`: anchors of clients."""
+
+
+def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = None) -> Written:
     """`decision`: of a command with verdicts that stop an upgrade; None where nothing is decided."""
     return {
         "format": FORMAT,
@@ -25,7 +125,7 @@ def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = N
     }
 
 
-def _client(row: ClientRow) -> dict[str, object]:
+def _client(row: ClientRow) -> Client:
     client = row.client
     return {
         "client_id": client.client_id,
@@ -45,27 +145,30 @@ def _client(row: ClientRow) -> dict[str, object]:
             }
             for link in row.links
         ],
-        "findings": [finding.__dict__ for finding in row.findings],
+        "findings": [
+            Finding(kind=each.kind, text=each.text, certainty=each.certainty, evidence=each.evidence)
+            for each in row.findings
+        ],
     }
 
 
-def _artefact_row(row: ArtefactRow) -> dict[str, object]:
+def _artefact_row(row: ArtefactRow) -> Artefact:
     return {**artefact(row.artefact), "verdict": row.verdict, "why": row.why}
 
 
-def artefact(of: Artefact) -> dict[str, object]:
+def artefact(of: inventory.Artefact) -> ArtefactRead:
     return {
         "artefact": of.name,
         "kind": of.kind,
         "digests": sorted(of.subject.digests),
         "repository": of.repository or None,
         "owner": of.owner or None,
-        "names": [name.__dict__ for name in of.names],
+        "names": [Name(kind=each.kind, value=each.value, where=each.where) for each in of.names],
         "clients": [_found(found) for found in of.clients],
     }
 
 
-def _found(found: Found) -> dict[str, object]:
+def _found(found: scanned.Found) -> Found:
     written = found.client.written
     return {
         "library": found.client.library or None,

@@ -1,11 +1,10 @@
 """What a rehearsal adds to the page of a report: a line on the first screen, and how each verdict is known."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from markupsafe import Markup, escape
 
+from client_telemetry.formats.rehearsal_file import Application, Rehearsal
 from client_telemetry.reports.client_strings import shown
 
 SLOT = ("<!--rehearsal-->", "<!--/rehearsal-->")
@@ -17,7 +16,7 @@ _PANEL = re.compile(
 _WORDS = {"works": "works", "refused": "refused"}
 
 
-def with_rehearsal(page: str, rehearsal: Mapping[str, Any]) -> str | None:
+def with_rehearsal(page: str, rehearsal: Rehearsal) -> str | None:
     """A page that was made before, with this rehearsal instead of its own; None where it has no place for one."""
     before, begin, rest = page.partition(SLOT[0])
     _, end, after = rest.partition(SLOT[1])
@@ -32,12 +31,12 @@ def with_rehearsal(page: str, rehearsal: Mapping[str, Any]) -> str | None:
     return _PANEL.sub(with_outcome, f"{before}{begin}{_note(rehearsal)}{end}{after}")
 
 
-def _rehearsed(application: Mapping[str, Any], target: str) -> str:
+def _rehearsed(application: Application, target: str) -> str:
     contradicts = ", which contradicts the rule" if application["contradicts"] else ""
     return f"rehearsed on {escape(target)}: {_WORDS[application['outcome']]}{contradicts}"
 
 
-def _note(rehearsal: Mapping[str, Any]) -> Markup:
+def _note(rehearsal: Rehearsal) -> Markup:
     """
     >>> _note({"target": "4.3.1", "applications": [{"outcome": "works", "safe_so_far": True, "contradicts": False}]})
     Markup('<p class="note">1 safe so far: 1 of them rehearsed on 4.3.1.</p>\\n')

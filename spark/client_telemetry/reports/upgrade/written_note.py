@@ -7,9 +7,9 @@ The lists come from `written.json` beside the report, the document of `client-te
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, cast
 
 from markupsafe import Markup, escape
 
@@ -18,6 +18,7 @@ from client_telemetry.inventory.joined import FINDINGS, PROBABLE, PROVED
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.folder import replace_file
+from client_telemetry.reports.inventory.document import Artefact, Client, Finding, Written
 from client_telemetry.reports.outcomes import outcome
 
 PAGE: Final = "index.html"
@@ -41,7 +42,7 @@ class NotWritten(ValueError):
     """The file is not a join that this version can read, or is about another report; the message has one line."""
 
 
-def read(file: Path, report_id: str) -> dict[str, Any]:
+def read(file: Path, report_id: str) -> Written:
     """Raises NotWritten or OSError."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
@@ -52,10 +53,10 @@ def read(file: Path, report_id: str) -> dict[str, Any]:
         raise NotWritten(f"{file} has format {version}: this program reads {FORMAT}")
     if about != report_id:
         raise NotWritten(f"{file} is about the report {about}, not {report_id}")
-    return dict(document)
+    return cast("Written", document)
 
 
-def with_written(page: str, document: Mapping[str, Any]) -> str | None:
+def with_written(page: str, document: Written) -> str | None:
     """A page that was made before, with this join instead of its own; None where it has no place for one."""
     contents = {"written-sentence": _sentence(document), "written-lists": _lists(document)}
     for name, slot in _SLOTS.items():
@@ -71,7 +72,7 @@ def with_written(page: str, document: Mapping[str, Any]) -> str | None:
     return _PANEL.sub(in_panel, page)
 
 
-def add_written(folder: Path, document: Mapping[str, object]) -> bool:
+def add_written(folder: Path, document: Written) -> bool:
     """Has the page of a published report say what artefacts say (docs/join.md), and keeps the document beside it. False where
     the page has no place for that."""
     page = folder / PAGE
@@ -83,7 +84,7 @@ def add_written(folder: Path, document: Mapping[str, object]) -> bool:
     return True
 
 
-def _sentence(document: Mapping[str, Any]) -> Markup:
+def _sentence(document: Written) -> Markup:
     """
     >>> _sentence({"to": "4.0.0", "clients": [], "written_not_seen": [{"verdict": "breaks"}]})
     Markup('<p class="better">In artefacts, apart from what was seen: <a href="#written-not-seen">1 artefact</a> that no broker saw, of which 1 would break with 4.0.0.</p>\\n')
@@ -109,7 +110,7 @@ def _sentence(document: Mapping[str, Any]) -> Markup:
     )
 
 
-def _lists(document: Mapping[str, Any]) -> Markup:
+def _lists(document: Written) -> Markup:
     findings = [
         (each, finding)
         for kind in FINDINGS
@@ -202,7 +203,7 @@ def _row(columns: Sequence[str], cells: Sequence[str]) -> Markup:
     )
 
 
-def _finding(client: Mapping[str, Any], finding: Mapping[str, Any]) -> tuple[str, ...]:
+def _finding(client: Client, finding: Finding) -> tuple[str, ...]:
     return (
         _client(client),
         finding["kind"],
@@ -212,7 +213,7 @@ def _finding(client: Mapping[str, Any], finding: Mapping[str, Any]) -> tuple[str
     )
 
 
-def _artefact(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _artefact(row: Artefact) -> tuple[str, ...]:
     found = row["clients"][0]
     line = f":{found['line']}" if found["line"] else ""
     return (
@@ -224,7 +225,7 @@ def _artefact(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _client(client: Mapping[str, Any]) -> Markup:
+def _client(client: Client) -> Markup:
     return Markup('<a href="#{}"><code>{}</code></a>').format(
         client["anchor"], client_label(client["client_id"])
     )
@@ -235,7 +236,7 @@ def _badge(verdict: str) -> Markup:
     return Markup('<span class="o o-{}">{}</span>').format(key, verdict.replace("_", " "))
 
 
-def _of_clients(clients: Iterable[Mapping[str, Any]]) -> Markup:
+def _of_clients(clients: Iterable[Client]) -> Markup:
     """For a panel: findings first, then where clients without one come from."""
     parts = []
     for client in clients:
@@ -259,7 +260,7 @@ def _of_clients(clients: Iterable[Mapping[str, Any]]) -> Markup:
     return Markup("").join(parts)
 
 
-def _because(client: Mapping[str, Any], certainty: str) -> str:
+def _because(client: Client, certainty: str) -> str:
     """Why the client may come from the artefact, by its first link of that certainty."""
     links = client["artefacts"]
     link = next((link for link in links if link["certainty"] == certainty), links[0] if links else None)

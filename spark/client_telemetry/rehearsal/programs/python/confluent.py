@@ -2,9 +2,8 @@
 group.protocol=consumer."""
 
 import os
-from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from steps import env, report
 
@@ -35,7 +34,7 @@ def produce() -> None:
     send(Producer(SETTINGS | {"compression.type": "gzip", "message.timeout.ms": 10_000}))
 
 
-def read(consumer: Consumer) -> Any:
+def read(consumer: Consumer) -> Message:
     last: object = "no record in 20 s"
     for _ in range(20):
         message = consumer.poll(1)

@@ -2,11 +2,11 @@
 
 import os
 import time
-from typing import Any
 
 from pykafka import KafkaClient
 from pykafka.common import CompressionType, OffsetType
 from pykafka.exceptions import UnknownTopicOrPartition
+from pykafka.topic import Topic
 from steps import env, report
 
 TOPIC, GROUP = env("TOPIC").encode(), env("GROUP").encode()
@@ -28,7 +28,7 @@ def connect() -> None:
     assert client().brokers
 
 
-def topic(of: KafkaClient) -> Any:
+def topic(of: KafkaClient) -> Topic:
     """The broker makes the topic when it is first asked for. A topic does not keep its client: the step does."""
     for _ in range(10):
         try:
