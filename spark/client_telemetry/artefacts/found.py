@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from client_telemetry.artefacts.code import Setting
 from client_telemetry.artefacts.libraries import Client
+from client_telemetry.artefacts.named_images import NamedImage
 from client_telemetry.artefacts.packages import Place
 from client_telemetry.artefacts.tree import File
 
@@ -49,6 +50,8 @@ class Result:
     files: list[File] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)
     """Client ids, groups and the like that stand as literals in configuration files."""
+    images: list[NamedImage] = field(default_factory=list)
+    """Images that deployment files name and of which nothing that was read says what is in them; each name once."""
 
     @property
     def read(self) -> int:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from client_telemetry.artefacts import diffs, files, libraries, tree
+from client_telemetry.artefacts import diffs, files, libraries, named_images, subjects, tree
 from client_telemetry.artefacts.binaries import images
 from client_telemetry.artefacts.found import Found, Judged, Result, Unread
 from client_telemetry.artefacts.judged import of as judged_of
 from client_telemetry.artefacts.libraries import Client
+from client_telemetry.artefacts.named_images import NamedImage
 from client_telemetry.artefacts.owners import Owner
 from client_telemetry.artefacts.packages import UNREAD, Package, Place, Unreadable
 from client_telemetry.artefacts.surroundings import Surroundings, folders
@@ -26,7 +27,7 @@ def scan(
     exclude: Sequence[str] = (),
 ) -> Result:
     """`rules`: owner rules of the user; `exclude`: as in tree.files. Raises OSError for a path that does not exist or cannot be read."""
-    result = Result()
+    result, images = Result(), list[NamedImage]()
     for given in paths:
         surroundings, named = Surroundings(), []
         by_name: dict[str, tree.File] = {}
@@ -35,6 +36,7 @@ def scan(
                 named += clients
                 by_name[file.shown] = file
             surroundings.add(file)
+            images += _images(file, result)
         result.settings += surroundings.settings
         for place, client in _resolved(named):
             code_seen = surroundings.code_seen(place.file, client.library)
@@ -43,7 +45,26 @@ def scan(
             diff = _diff(by_name[place.file], client, judged)
             result.found.append(Found(place, client, judged, owner.name, owner.source, diff))
     result.found.sort(key=_worst_first)
+    if images:
+        result.images = list(named_images.unread(images, _read_images(result)))
     return result
+
+
+def _read_images(result: Result) -> set[str]:
+    """Names of the images that were read themselves, or whose SBOM was."""
+    return {name for file in result.files if (subject := subjects.of_file(file)) for name in subject.names}
+
+
+def _images(file: tree.File, result: Result) -> list[NamedImage]:
+    if not named_images.is_read(file.path) or file.size > tree.LARGEST_BYTES:
+        return []
+    try:
+        return list(
+            named_images.read(file.path, file.shown, file.text(), lambda path: tree.beside(file, path))
+        )
+    except Unreadable as error:
+        result.unread.append(Unread(file.shown, str(error)))
+        return []
 
 
 def _diff(file: tree.File, client: Client, judged: Judged) -> str:

@@ -8,11 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from client_telemetry.artefacts import files, subjects, tree
-from client_telemetry.artefacts.binaries import images
+from client_telemetry.artefacts import subjects, tree
 from client_telemetry.artefacts.code import Setting
 from client_telemetry.artefacts.found import Found, Result
-from client_telemetry.artefacts.packages import Unreadable
 from client_telemetry.artefacts.scan import scan
 from client_telemetry.artefacts.subjects import NOTHING, Subject
 from client_telemetry.artefacts.surroundings import folders
@@ -55,7 +53,7 @@ def collect(
     artefacts = []
     for unit, (file, subject, found) in by_unit.items():
         repository = next(iter(sorted(subject.repositories)), "") or origins.of(file)
-        kind = IMAGE if subject.digests or _is_image(file) else REPOSITORY
+        kind = IMAGE if subject.digests or subjects.is_image(file) else REPOSITORY
         artefacts.append(Artefact(unit, kind, subject, repository, tuple(found), tuple(names[unit])))
     return Written(tuple(artefacts), tuple(result.unread), result.read, tuple(loose))
 
@@ -95,7 +93,7 @@ def _units(result: Result) -> dict[str, _Unit]:
         by_file[found.place.file].append(found)
     units: dict[str, _Unit] = {}
     for file in result.files:
-        subject = _subject(file)
+        subject = subjects.of_file(file)
         found_here = by_file.get(file.shown, [])
         if subject is None and not found_here:
             continue
@@ -103,28 +101,6 @@ def _units(result: Result) -> dict[str, _Unit]:
         unit = units.setdefault(name, (file, subject or NOTHING, []))
         unit[2].extend(found_here)
     return units
-
-
-def _subject(file: tree.File) -> Subject | None:
-    """None for a file that is neither an SBOM nor an image."""
-    try:
-        if _is_image(file):
-            if file.path.endswith(".tar"):
-                with file.open() as opened, images.opened_tar(opened) as open_member:
-                    subject = subjects.of_image(open_member)
-            else:
-                subject = subjects.of_image(lambda path: tree.open_beside(file, path))
-        elif files.is_sbom(file.path, lambda: file.beginning().decode("utf-8", "replace")):
-            subject = subjects.of_sbom(file.text())
-        else:
-            return None
-    except Unreadable:
-        return NOTHING
-    return subject._replace(digests=subject.digests | subjects.digests(file.path))
-
-
-def _is_image(file: tree.File) -> bool:
-    return file.path.endswith(".tar") or posixpath.basename(file.path) == "oci-layout"
 
 
 def _names(

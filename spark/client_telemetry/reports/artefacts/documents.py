@@ -36,6 +36,7 @@ def as_json(result: Result, source: str, target: str, decision: str) -> dict[str
         "files_read": result.read,
         "clients": [_client(found) for found in result.found],
         "settings": [setting._asdict() for setting in result.settings],
+        "images_not_read": [image._asdict() for image in result.images],
         "not_read": [{"file": unread.file, "reason": unread.reason} for unread in result.unread],
     }
 

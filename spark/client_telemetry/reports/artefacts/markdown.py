@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from client_telemetry.artefacts.found import Result
-from client_telemetry.reports.artefacts.text import summary
+from client_telemetry.reports.artefacts.text import MOST_IMAGES, summary
 from client_telemetry.reports.markdown import code, prose, row
 
 _MOST_ROWS = 200
@@ -33,3 +33,6 @@ def lines(result: Result, target: str) -> Iterator[str]:
     for unread in result.unread:
         yield ""
         yield f"Not read: {code(unread.file, 120)}: {prose(unread.reason)}"
+    for image in result.images[:MOST_IMAGES]:
+        yield ""
+        yield f"Image, not read: {code(image.reference)} in {code(f'{image.file}:{image.line}', 120)}"

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from client_telemetry.artefacts.found import Found, Result
+from client_telemetry.artefacts.named_images import NamedImage
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import without_invisible
 
 _WIDTH = 110
+MOST_IMAGES = 20
 
 
 def lines(result: Result, target: str) -> Iterator[str]:
@@ -17,7 +19,18 @@ def lines(result: Result, target: str) -> Iterator[str]:
         yield ""
     for unread in result.unread:
         yield f"not read: {without_invisible(unread.file)}: {without_invisible(unread.reason)}"
+    for image in result.images[:MOST_IMAGES]:
+        yield f"image, not read: {without_invisible(image_text(image))}"
+    if (more := len(result.images) - MOST_IMAGES) > 0:
+        yield f"{counted(more, 'more image')}, not read: --format json lists all"
+    if result.images:
+        yield "to read an image: scan its SBOM, or what `docker save` or `skopeo copy` writes of it"
     yield summary(result, target)
+
+
+def image_text(image: NamedImage) -> str:
+    why = f": {image.why_unknown}" if image.why_unknown else ""
+    return f"{image.reference}  {image.file}:{image.line}{why}"
 
 
 def summary(result: Result, target: str) -> str:
@@ -27,6 +40,8 @@ def summary(result: Result, target: str) -> str:
         counts[found.judged.verdict] = counts.get(found.judged.verdict, 0) + 1
     verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
     unread = f"; {counted(len(result.unread), 'file')} not read" if result.unread else ""
+    if result.images:
+        unread += f"; {counted(len(result.images), 'image')} named and not read"
     clients = counted(len(result.found), "Kafka client")
     return f"{clients} in {counted(result.read, 'file')} against {target}{': ' if verdicts else ''}{verdicts}{unread}"
 

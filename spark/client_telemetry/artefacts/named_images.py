@@ -1,0 +1,187 @@
+"""Images that Compose files, values of Helm charts and Kubernetes manifests name. What is in an image is not known by its name:
+each is a lead, not a client.
+
+Events of the YAML parser are read one by one: aliases are not followed, so a document is as large as its text.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Final, NamedTuple
+
+import yaml
+
+from client_telemetry.artefacts.packages import Unreadable
+
+LARGEST_BYTES: Final = 2**20
+DEEPEST: Final = 64
+_MARK = re.compile(r"""(?:^|[\s{,"'-])(?:[\w-]*image|repository)["']?\s*:""", re.MULTILINE | re.IGNORECASE)
+_COMPOSE = re.compile(r"^[\"']?services[\"']?\s*:", re.MULTILINE)
+_MANIFEST = re.compile(r"^[\"']?kind[\"']?\s*:", re.MULTILINE)
+_VALUES = re.compile(r"(?:.*[._-])?values(?:[._-].*)?\.ya?ml", re.IGNORECASE)
+_IMAGE_LINE = re.compile(r"""^\s*(?:-\s+)?["']?image["']?\s*:[ \t]*["']?\w""", re.MULTILINE)
+_TEMPLATE = "{{"
+_REFERENCE = re.compile(
+    r"(?P<name>(?:[\w.-]+(?::\d+)?/)?[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*)"
+    r"(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
+)
+"""As the reference grammar of the distribution project has it."""
+_VARIABLE = re.compile(r"\$\{(\w+)(?::?-([^${}]*))?\}|\$(\w+)")
+_ASSIGNED = re.compile(r"^\s*(?:export\s+)?(\w+)\s*=\s*[\"']?([^\"'#\n]*?)[\"']?\s*$", re.MULTILINE)
+
+
+def is_read(path: str) -> bool:
+    return PurePosixPath(path).suffix.lower() in (".yml", ".yaml")
+
+
+class NamedImage(NamedTuple):
+    """`reference`: as it is pulled, `name:tag@digest`, as far as it is written. `why_unknown`: why its tag is not known."""
+
+    reference: str
+    name: str
+    tag: str
+    file: str
+    line: int
+    why_unknown: str = ""
+
+
+@dataclass
+class _Level:
+    """A mapping or a list that the parser is in; `key` is the one whose value comes next."""
+
+    path: tuple[str, ...]
+    is_mapping: bool
+    key: str | None = None
+    key_line: int = 0
+    scalars: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+    def child(self) -> tuple[str, ...]:
+        return (*self.path, self.key or "") if self.is_mapping else self.path
+
+
+_Mapping = tuple[tuple[str, ...], Mapping[str, tuple[str, int]]]
+
+
+def read(path: str, shown: str, text: str, read_other: Callable[[str], str | None]) -> Iterator[NamedImage]:
+    """Nothing for other YAML files. `read_other`: the text of a file beside this one (Compose reads `.env` there).
+    Raises Unreadable.
+    """
+    is_values = bool(_VALUES.fullmatch(PurePosixPath(path).name))
+    is_compose = bool(_COMPOSE.search(text))
+    if not (_MARK.search(text) if is_values or is_compose else _is_manifest(text)):
+        return
+    if len(text) > LARGEST_BYTES:
+        raise Unreadable(f"images that it names: more than {LARGEST_BYTES // 2**20} MiB of YAML, not read")
+    variables = dict(_ASSIGNED.findall(read_other(".env") or "")) if is_compose else {}
+    for where, scalars in _mappings(text):
+        for written, line in _written(where, scalars, is_values, is_compose):
+            if image := _named(written, line, shown, variables):
+                yield image
+
+
+def _is_manifest(text: str) -> bool:
+    """Templates of charts are none: their images are in the chart's values."""
+    return bool(_MANIFEST.search(text) and _IMAGE_LINE.search(text)) and _TEMPLATE not in text
+
+
+def _written(
+    where: tuple[str, ...], scalars: Mapping[str, tuple[str, int]], is_values: bool, is_compose: bool
+) -> Iterator[tuple[str, int]]:
+    """References as they stand in one mapping, with their lines."""
+    image = scalars.get("image")
+    if is_compose:
+        if (
+            image
+            and "build" not in scalars
+            and where[:1]
+            and (where[0] == "services" or where[0].startswith("x-"))
+        ):
+            yield image
+        return
+    if is_values:
+        if image:
+            yield image
+        if repository := scalars.get("repository"):
+            yield _of_values(repository, scalars)
+    elif image and where[-1:] and where[-1].lower().endswith("containers"):
+        yield image
+
+
+def _of_values(repository: tuple[str, int], scalars: Mapping[str, tuple[str, int]]) -> tuple[str, int]:
+    registry, tag, digest = (scalars.get(key, ("", 0))[0].strip() for key in ("registry", "tag", "digest"))
+    name = f"{registry.rstrip('/')}/{repository[0]}" if registry else repository[0]
+    whole = f"{name}:{tag}" if tag else name
+    return f"{whole}@{digest}" if digest.startswith("sha256:") else whole, repository[1]
+
+
+def _named(written: str, line: int, file: str, variables: Mapping[str, str]) -> NamedImage | None:
+    """None for what is no reference to an image."""
+    text = _VARIABLE.sub(
+        lambda match: variables.get(match[1] or match[3], match[2] or match[0]), written.strip()
+    )
+    unset = "$" in text
+    match = _REFERENCE.fullmatch(re.sub(r":[^:/@]*\$.*", "", text) if unset else text)
+    if match is None:
+        return None
+    name = _short(match["name"])
+    why = ""
+    if not match["digest"] and (unset or not match["tag"]):
+        why = f"its tag is a variable ({written.strip()[:200]})" if unset else "no tag is written"
+    return NamedImage(match[0], name, match["tag"] or "", file, line, why)
+
+
+def _mappings(text: str) -> Iterator[_Mapping]:
+    """The scalars of every mapping, with where it stands; keys of a mapping that has been read whole. Raises Unreadable."""
+    levels: list[_Level] = []
+    try:
+        for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            if isinstance(event, yaml.CollectionStartEvent):
+                if len(levels) >= DEEPEST:
+                    raise Unreadable(f"images that it names: YAML nested more than {DEEPEST} deep, not read")
+                path = levels[-1].child() if levels else ()
+                levels.append(_Level(path, isinstance(event, yaml.MappingStartEvent)))
+            elif isinstance(event, yaml.CollectionEndEvent):
+                done = levels.pop()
+                if done.is_mapping:
+                    yield done.path, done.scalars
+                _value_read(levels)
+            elif isinstance(event, yaml.ScalarEvent) and levels and levels[-1].is_mapping:
+                _scalar_read(levels[-1], event)
+            elif isinstance(event, yaml.AliasEvent):
+                _value_read(levels)
+    except yaml.YAMLError as error:
+        mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+        line = f" in line {mark.line + 1}" if mark is not None else ""
+        raise Unreadable(f"images that it names: not YAML{line}") from None
+
+
+def _scalar_read(level: _Level, event: yaml.ScalarEvent) -> None:
+    if level.key is None:
+        level.key = event.value
+        return
+    line = event.start_mark.line + 1 if event.start_mark is not None else 1
+    level.scalars[level.key] = (event.value, line)
+    level.key = None
+
+
+def _value_read(levels: list[_Level]) -> None:
+    """A mapping, list or alias was the value of the key, if one waits; else it is a key itself, which names nothing."""
+    if levels and levels[-1].is_mapping:
+        level = levels[-1]
+        if level.key is not None:
+            level.scalars.setdefault(level.key, ("", 0))
+        level.key = None if level.key is not None else ""
+
+
+def unread(images: Iterable[NamedImage], read_names: Iterable[str]) -> Iterator[NamedImage]:
+    """Each reference once, without those whose content was read: `read_names`, as SBOMs and saved images name theirs."""
+    done = {_short(name) for name in read_names}
+    for image in images:
+        if (short := _short(image.reference)) not in done:
+            done.add(short)
+            yield image
+
+
+def _short(reference: str) -> str:
+    return reference.removeprefix("docker.io/").removeprefix("library/")
