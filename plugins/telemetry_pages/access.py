@@ -12,6 +12,10 @@ from include.clusters import ClustersFileError, read_clusters
 
 from telemetry_pages import audit_log
 
+DAILY, IMPACT, REVIEW = "client_telemetry_daily", "broker_upgrade_impact", "broker_upgrade_review"
+SUBSCRIPTIONS = "telemetry_subscription_check"
+CAMPAIGN = "upgrade_campaign"
+
 OWNERS = "owners"
 """Folder of a report or review with a folder for each owner."""
 

@@ -1,27 +1,25 @@
 """The web application: routes, who may see them, and the headers that every answer carries."""
 
 import json
-import os
 import shlex
-from functools import cache
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
-from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
+from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exception_handlers import http_exception_handler
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
-from include import credentials
+from fastapi.responses import JSONResponse, RedirectResponse
 from include.clusters import ClustersFileError, read_clusters
 from include.releases import RELEASES
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from telemetry_pages import PREFIX
-from telemetry_pages.access import ReaderDep, reader_of
+from telemetry_pages import PREFIX, campaigns
+from telemetry_pages.access import CAMPAIGN, DAILY, IMPACT, REVIEW, SUBSCRIPTIONS, ReaderDep, reader_of
+from telemetry_pages.answering import HEADERS, SANDBOX, Files, framed, html
 from telemetry_pages.client_day import client_day
 from telemetry_pages.measured_targets import measured_targets
 from telemetry_pages.numbers import MEDIA_TYPE, merged
-from telemetry_pages.pages import brokers, client_query, page, policy
+from telemetry_pages.pages import brokers, client_query
 from telemetry_pages.published import (
     CAMPAIGNS,
     CHECKS,
@@ -33,15 +31,9 @@ from telemetry_pages.published import (
     NotPublished,
     Published,
 )
-from telemetry_pages.run_pages import pages_of_run
+from telemetry_pages.run_pages import Place, pages_of_run
 from telemetry_pages.search import SHOWN, forms, instance_id, search
 
-DAILY, IMPACT, REVIEW = "client_telemetry_daily", "broker_upgrade_impact", "broker_upgrade_review"
-SUBSCRIPTIONS = "telemetry_subscription_check"
-CAMPAIGN = "upgrade_campaign"
-
-SANDBOX = "allow-scripts allow-downloads allow-modals allow-popups allow-popups-to-escape-sandbox"
-"""What a published page may do: run its script, hand out files, open the print dialog, open release notes and mail."""
 PUBLISHED_PAGE = (
     f"sandbox {SANDBOX}; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
 )
@@ -49,15 +41,10 @@ PUBLISHED_PAGE += "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 """Policy of a published page, beside its own, which admits one style and one script by their digests. In the sandbox
 it has an origin of its own: it cannot act as the user who looks at it."""
 
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 MISSING = "Page not found"
 _TITLES = {403: "Access denied", 404: MISSING, 500: "This page cannot be shown"}
 LISTED_DAYS, LISTED_REPORTS, CALENDAR_DAYS = 14, 10, 31
-ROUTES = {FLEET: "fleet", REPORTS: "reports", REVIEWS: "reviews", CHECKS: "checks"}
+ROUTES = {FLEET: "fleet", REPORTS: "reports", REVIEWS: "reviews", CHECKS: "checks", CAMPAIGNS: "campaigns"}
 """First part of the address of a published page in its frame, by kind."""
 DOWNLOADS = {
     FLEET: (
@@ -78,29 +65,13 @@ DOWNLOADS = {
 SEARCH_DAYS = {1: "the latest day", 7: "the last 7 days", 31: "the last 31 days", 92: "the last 92 days"}
 
 
-@cache
-def _take_credentials() -> None:
-    """Those of Airflow connections, once: what reads the store keeps its client."""
-    os.environ.update(credentials.from_connections())
-
-
-def published() -> Published:
-    """Read at each request, so that an edit of the clusters file counts at once."""
-    try:
-        _take_credentials()
-        return Published(read_clusters().publish)
-    except (ClustersFileError, credentials.UnusableConnection, NotPublished) as error:
-        raise HTTPException(500, str(error)) from None
-
-
-Files = Annotated[Published, Depends(published)]
-
 app = FastAPI(title="Client telemetry", docs_url=None, redoc_url=None, openapi_url=None)
+app.include_router(campaigns.router)
 
 
 @app.exception_handler(NotPublished)
 async def _not_published(request: Request, error: NotPublished) -> Response:
-    return _html(request, "missing.html", 404, title=MISSING, message=str(error))
+    return html(request, "missing.html", 404, title=MISSING, message=str(error))
 
 
 @app.exception_handler(StarletteHTTPException)
@@ -115,7 +86,7 @@ async def _refused(request: Request, error: StarletteHTTPException) -> Response:
             return RedirectResponse(login, 303, HEADERS)
         message = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
         title = _TITLES.get(error.status_code, HTTPStatus(error.status_code).phrase)
-        return _html(request, "missing.html", error.status_code, title=title, message=message)
+        return html(request, "missing.html", error.status_code, title=title, message=message)
     return await http_exception_handler(request, error)
 
 
@@ -125,7 +96,7 @@ async def _broken(request: Request, error: Exception) -> Response:
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse({"detail": "Internal Server Error"}, 500)
     message = "The log of Airflow's API server says why."
-    return _html(request, "missing.html", 500, title=_TITLES[500], message=message)
+    return html(request, "missing.html", 500, title=_TITLES[500], message=message)
 
 
 @app.get("/", dependencies=[reader_of(DAILY)])
@@ -136,8 +107,9 @@ def overview(request: Request, files: Files, reader: ReaderDep) -> Response:
         summaries = files.summaries(name, days[:LISTED_DAYS])
         listed = {"days": summaries, "more_days": len(days) - len(summaries)}
         clusters.append({"name": name, **listed, **_answers(files, reader, name)})
+    plans = campaigns.shown_to(files, reader)[0] if reader.may_read(CAMPAIGN) else []
     limits = {"listed_days": LISTED_DAYS, "listed_reports": LISTED_REPORTS}
-    return _html(request, "overview.html", title="Client telemetry", clusters=clusters, **limits)
+    return html(request, "overview.html", title="Client telemetry", clusters=clusters, plans=plans, **limits)
 
 
 @app.get("/clusters/{cluster}", dependencies=[reader_of(DAILY)])
@@ -146,7 +118,7 @@ def days(request: Request, files: Files, reader: ReaderDep, cluster: str) -> Res
     _known(files, cluster)
     summaries = files.summaries(cluster, files.days(cluster))
     answers = _answers(files, reader, cluster)
-    return _html(request, "cluster.html", title=cluster, cluster=cluster, days=summaries, **answers)
+    return html(request, "cluster.html", title=cluster, cluster=cluster, days=summaries, **answers)
 
 
 def _answers(files: Published, reader: ReaderDep, cluster: str) -> dict[str, list[dict[str, Any]] | None]:
@@ -184,11 +156,11 @@ def client_page(
                     f"search?{urlencode({'q': name, 'days': max(SEARCH_DAYS)})}",
                 )
             )
-        return _html(request, "missing.html", 404, title=MISSING, message=str(error), ways=ways)
+        return html(request, "missing.html", 404, title=MISSING, message=str(error), ways=ways)
     query = client_query({"client_id": id, "principal": principal})
     shown = {"cluster": cluster, "day": day, "principal": principal, "query": query, **found}
     others = files.days(cluster)[:LISTED_DAYS]
-    answer = _html(request, "client.html", title=f"{found['client']['shown']}, {day}", days=others, **shown)
+    answer = html(request, "client.html", title=f"{found['client']['shown']}, {day}", days=others, **shown)
     if file:
         answer.headers["Content-Disposition"] = f'attachment; filename="client-{day}.html"'
     return answer
@@ -208,7 +180,7 @@ def review_page(request: Request, files: Files, cluster: str, review: str) -> Re
 def checks(request: Request, files: Files, reader: ReaderDep) -> Response:
     """All subscription checks, and where to ask for one: Airflow's own form."""
     found = {name: files.reports(name, CHECKS) for name in filter(reader.sees, files.clusters())}
-    return _html(request, "checks.html", title="Subscription checks", found=found, dag=SUBSCRIPTIONS)
+    return html(request, "checks.html", title="Subscription checks", found=found, dag=SUBSCRIPTIONS)
 
 
 @app.get("/checks/{cluster}/{report}", dependencies=[reader_of(SUBSCRIPTIONS)])
@@ -220,7 +192,7 @@ def check_page(request: Request, files: Files, cluster: str, report: str) -> Res
 def quality(request: Request, files: Files, cluster: str, day: str) -> Response:
     document = files.document(FLEET, cluster, day, "quality.json")
     conf = json.dumps({"day": day, "clusters": [cluster]})
-    return _html(
+    return html(
         request,
         "quality.html",
         title=f"Quality of {cluster}, {day}",
@@ -240,7 +212,7 @@ def coverage(request: Request, files: Files, cluster: str, until: str | None = N
     summaries = files.summaries(cluster, listed[:CALENDAR_DAYS])
     earlier = listed[CALENDAR_DAYS] if len(listed) > CALENDAR_DAYS else None
     title = f"Coverage of {cluster}"
-    return _html(request, "coverage.html", title=title, cluster=cluster, days=summaries, earlier=earlier)
+    return html(request, "coverage.html", title=title, cluster=cluster, days=summaries, earlier=earlier)
 
 
 @app.get("/search", dependencies=[reader_of(DAILY)])
@@ -257,7 +229,7 @@ def find(
     asked = [name for name in clusters if cluster in ("", name)]
     hits = search(files, q, asked, days) if q.strip() else []
     id_ = instance_id(q)
-    return _html(
+    return html(
         request,
         "search.html",
         title="Search",
@@ -295,7 +267,7 @@ def ask(request: Request, files: Files, reader: ReaderDep, cluster: str = "") ->
                 "next": next_release(oldest_running(latest)),
             }
         )
-    return _html(
+    return html(
         request,
         "ask.html",
         title="Ask an upgrade question",
@@ -350,6 +322,25 @@ def _to_report(
     return RedirectResponse(f"{reader.request.scope.get('root_path', '')}/{page_}/{place}", 303, HEADERS)
 
 
+_PAGE_WORDS = {
+    DAILY: "fleet page",
+    IMPACT: "upgrade report",
+    REVIEW: "review",
+    SUBSCRIPTIONS: "subscription check",
+    CAMPAIGN: "campaign",
+}
+
+
+def _page_of(place: Place) -> dict[str, str]:
+    """A published page as the list of a run shows it."""
+    kind, about, *rest = place
+    words = {FLEET: "Fleet page", REVIEWS: "Review", CAMPAIGNS: "Campaign"}[kind]
+    entry = "".join(rest).replace("_", " ") or about
+    address = "/".join(quote(each, safe="") for each in place[1:])
+    cluster = f"Cluster {about}: " if rest else ""
+    return {"place": f"{ROUTES[kind]}/{address}", "cluster": cluster, "words": f"{words} {entry}"}
+
+
 @app.get("/runs/{dag_id}/{run_id:path}")
 def pages_of_a_run(
     request: Request,
@@ -362,27 +353,23 @@ def pages_of_a_run(
 ) -> Response:
     """What a DAG run published, for the tab of the run; of one of its tasks, for the link of the task. One page is shown, several
     are listed."""
-    if dag_id not in (DAILY, IMPACT, REVIEW, SUBSCRIPTIONS):
+    if dag_id not in _PAGE_WORDS:
         raise NotPublished(f"Runs of {dag_id} publish no pages")
     reader.check(dag_id)
     if dag_id == IMPACT:
         return _to_report(files, reader, run_id, REPORTS, "reports", "upgrade report")
     if dag_id == SUBSCRIPTIONS:
         return _to_report(files, reader, run_id, CHECKS, "checks", "subscription check")
-    found = []
-    for kind, cluster, entry in pages_of_run(dag_id, run_id, task, map_index):
-        files.file(kind, cluster, entry, PAGE)
-        if not reader.sees(cluster):
-            continue
-        place = f"{ROUTES[kind]}/{quote(cluster, safe='')}/{quote(entry, safe='')}"
-        words = "Fleet page" if kind == FLEET else "Review"
-        found.append({"place": place, "cluster": cluster, "words": f"{words} {entry.replace('_', ' ')}"})
+    found = [
+        _page_of(place)
+        for place in pages_of_run(dag_id, run_id, task, map_index)
+        if files.file(*place, PAGE) and _sees(files, reader, *place[:2])
+    ]
     if not found:
-        words = "fleet page" if dag_id == DAILY else "review"
-        raise NotPublished(f"No {words} for this run yet")
+        raise NotPublished(f"No {_PAGE_WORDS[dag_id]} for this run yet")
     if len(found) == 1:
         return RedirectResponse(f"{request.scope.get('root_path', '')}/{found[0]['place']}", 303, HEADERS)
-    return _html(request, "run.html", title="Published by this run", found=found)
+    return html(request, "run.html", title="Published by this run", found=found)
 
 
 @app.get(f"/files/{CHECKS}/{{path:path}}", dependencies=[reader_of(SUBSCRIPTIONS)])
@@ -402,19 +389,15 @@ def metrics(files: Files, reader: ReaderDep) -> Response:
     texts = []
     for name, text in files.numbers().items():
         kind, _, about = name.partition("-")
-        if kind in dags and reader.may_read(dags[kind]) and _sees(files, reader, kind, about):
+        folder = CAMPAIGNS if kind == "campaign" else kind
+        if kind in dags and reader.may_read(dags[kind]) and _sees(files, reader, folder, about):
             texts.append(text)
     return Response(merged(texts), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 def _sees(files: Published, reader: ReaderDep, kind: str, about: str) -> bool:
-    """`about`: the folder of a cluster, or of a campaign, which is for who sees each of its clusters."""
-    if kind != "campaign":
-        return reader.sees(about)
-    try:
-        return all(map(reader.sees, files.document(CAMPAIGNS, about, "gate.json")["clusters"]))
-    except NotPublished:
-        return False
+    """`about`: the folder of a cluster, or of a campaign."""
+    return campaigns.sees(files, reader, about) if kind == CAMPAIGNS else reader.sees(about)
 
 
 @app.get(f"/files/{REPORTS}/{{path:path}}", dependencies=[reader_of(IMPACT)])
@@ -430,8 +413,7 @@ def review_file(files: Files, path: str) -> Response:
 @app.get(f"/files/{CAMPAIGNS}/{{campaign}}/{{name:path}}", dependencies=[reader_of(CAMPAIGN)])
 def campaign_file(files: Files, reader: ReaderDep, campaign: str, name: str) -> Response:
     """The page of a planned upgrade, its gate (gate.json) and all else, for who sees each of its clusters."""
-    for cluster in files.document(CAMPAIGNS, campaign, "gate.json")["clusters"]:
-        reader.check(CAMPAIGN, cluster)
+    campaigns.check(files, reader, campaign)
     return file(files, CAMPAIGNS, f"{campaign}/{name}")
 
 
@@ -453,13 +435,5 @@ def _known(files: Published, cluster: str) -> None:
 def _shown(request: Request, files: Published, title: str, kind: str, cluster: str, entry: str) -> Response:
     """A published page in a frame, with the way back, the downloads and the messages to owners above it."""
     message = "review.md" if kind == REVIEWS else "report.md"
-    names, owners = files.entry(kind, cluster, entry, message)
-    downloads = [name for name in DOWNLOADS[kind] if name in names]
-    parts = {"kind": kind, "cluster": cluster, "entry": entry, "downloads": downloads, "sandbox": SANDBOX}
-    return _html(request, "shown.html", title=title, owners=owners, message=message, **parts)
-
-
-def _html(request: Request, template: str, status: int = 200, **values: Any) -> Response:
-    root = request.scope.get("root_path", "")
-    text = page(template, base=root, airflow=root.removesuffix(PREFIX), **values)
-    return HTMLResponse(text, status, {**HEADERS, "Content-Security-Policy": policy()})
+    about = {"cluster": cluster, "entry": entry}
+    return framed(request, files, title, (kind, cluster, entry), DOWNLOADS[kind], message, **about)

@@ -106,6 +106,17 @@ def age_in_words(day: str) -> str:
     return {0: "today", 1: "yesterday"}.get(days, f"{days} days ago")
 
 
+def days_until(day: str) -> str:
+    """Of a UTC day, `YYYY-MM-DD`; empty for what is none."""
+    try:
+        days = -age(day)
+    except ValueError:
+        return ""
+    if days < 0:
+        return age_in_words(day)
+    return {0: "today", 1: "tomorrow"}.get(days, f"in {days:,} days")
+
+
 def weekday(day: str) -> str:
     """Of a UTC day, `YYYY-MM-DD`; empty for what is none.
 
@@ -179,6 +190,7 @@ def _environment() -> Environment:
         "points": points,
         "age": age,
         "age_in_words": age_in_words,
+        "days_until": days_until,
         "breaking": breaking,
         "weekday": weekday,
         "applications": applications,

@@ -26,6 +26,7 @@ MEDIA_TYPES = {
     ".json": "application/json",
     ".md": "text/markdown",
     ".txt": "text/plain",
+    ".prom": "text/plain",
 }
 """Only these are handed out, in UTF-8."""
 
@@ -150,6 +151,22 @@ class Published:
         every = (report for cluster in self.clusters() for report in self.reports(cluster, kind))
         return next((report for report in every if report.get("report_id") == run_id), None)
 
+    def campaigns(self) -> list[dict[str, Any]]:
+        """What each campaign's gate.json and summary.json say, and its `folder`; without those whose gate.json cannot be read: of
+        these nobody knows whose they are."""
+        found = []
+        for name in _folders(self.root / CAMPAIGNS):
+            try:
+                gate = self.document(CAMPAIGNS, name, "gate.json")
+            except NotPublished:
+                continue
+            try:
+                summary = self.document(CAMPAIGNS, name, "summary.json")
+            except NotPublished:  # an older version published it
+                summary = {}
+            found.append({**gate, "asked_at": None, "counts": {}, "left": None, **summary, "folder": name})
+        return found
+
     def document(self, *names: str) -> Any:
         """A published JSON file. Raises NotPublished, also for one that is not valid JSON."""
         path = self.file(*names)
@@ -179,10 +196,12 @@ class Published:
             path = path / listed[listed.index(name)]
         return path
 
-    def entry(self, kind: str, cluster: str, entry: str, message: str) -> tuple[list[str], list[str]]:
-        """Names of the files of a page, and of its owners that have a `message`. Raises NotPublished where there is no page."""
-        folder = self.root / kind / cluster / entry
-        self.file(kind, cluster, entry, PAGE)
+    def entry(self, message: str, *names: str) -> tuple[list[str], list[str]]:
+        """Of the folder of a page, by the names of its folders: its files, and owners that have a `message`. Raises NotPublished where there is no page."""
+        folder = self.root
+        for name in names:
+            folder = folder / name
+        self.file(*names, PAGE)
         messages = (path for path in (folder / "owners").below() if path.name == message)
         return _files(folder), sorted(path.parent.name for path in messages)
 

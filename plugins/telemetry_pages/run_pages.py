@@ -6,10 +6,10 @@ from typing import Any
 from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
 
-from telemetry_pages.published import FLEET, PAGE, REVIEWS
+from telemetry_pages.published import CAMPAIGNS, FLEET, PAGE, REVIEWS
 
-Place = tuple[str, str, str]
-"""Kind, cluster, and day or review."""
+Place = tuple[str, ...]
+"""Kind, cluster, and day or review; kind and campaign."""
 
 
 def pages_of_run(dag_id: str, run_id: str, task_id: str | None, map_index: int | None) -> list[Place]:
@@ -23,16 +23,20 @@ def pages_of_run(dag_id: str, run_id: str, task_id: str | None, map_index: int |
 
 
 def pages_in(results: Iterable[Any]) -> list[Place]:
-    """Of results of stages: fleet pages and reviews that they name by their paths.
+    """Of results of stages: fleet pages, reviews and campaigns that they name by their paths.
 
     >>> pages_in([{"page": "s3://b/p/fleet/east/2026-11-20/index.html", "reviews": [{"review": None}]}])
     [('fleet', 'east', '2026-11-20')]
+    >>> pages_in([{"report": "/p/upgrade_campaign/orders-4.0/index.html"}])
+    [('upgrade_campaign', 'orders-4.0')]
     """
     found: dict[Place, None] = {}
     for text in _texts(list(results)):
         kind, cluster, entry, page = ["", "", "", "", *text.split("/")][-4:]
         if page == PAGE and kind in (FLEET, REVIEWS):
             found[kind, cluster, entry] = None
+        elif page == PAGE and cluster == CAMPAIGNS:
+            found[cluster, entry] = None
     return list(found)
 
 

@@ -116,10 +116,16 @@ def published(tmp_path_factory) -> Path:
     review = {"sentence": "1 failed since", "from_release": "3.9.1", "to_release": "4.0.0"}
     write("upgrade_review/east/review__1/summary.json", review | {"created_at": f"{DAY}T09:00:00Z"})
     write("upgrade_review/east/review__1/index.html", "<p>the review</p>")
-    write(
-        "upgrade_campaign/orders-4.0/gate.json",
-        {"code": 3, "decision": "no-go", "clusters": ["west", "east"]},
-    )
+    gate = {"code": 3, "decision": "no-go", "clusters": ["west", "east"], "campaign": "orders-4.0"}
+    gate |= {"to_release": "4.0.1", "planned_for": "2999-02-01", "day": DAY, "sentence": "no-go: 2 left"}
+    write("upgrade_campaign/orders-4.0/gate.json", gate)
+    line = {"sentence": f"Not ready: {HOSTILE}", "left": 2, "asked_at": f"{DAY}T07:00:00.000000Z"}
+    write("upgrade_campaign/orders-4.0/summary.json", line)
+    write("upgrade_campaign/orders-4.0/owners/team-a/message.md", "# To team-a")
+    # An older version published it: no summary.
+    write("upgrade_campaign/passed/gate.json", gate | {"campaign": "passed", "planned_for": "2026-01-02"})
+    write("upgrade_campaign/passed/index.html", "<p>passed</p>")
+    write("upgrade_campaign/damaged/gate.json", "{")
     write("upgrade_campaign/orders-4.0/index.html", f"<p>the campaign {HOSTILE}</p>")
     grid = Grid.of(1795239560.0, 1795241000.0)
     lines = [

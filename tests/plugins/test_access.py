@@ -21,6 +21,7 @@ OF_EAST = [
     f"{REPORT}/index.html",
     "/files/upgrade_review/east/review__1/index.html",
     "/files/subscription_check/east/manual__3/index.html",
+    "/campaigns/orders-4.0",
     "/files/upgrade_campaign/orders-4.0/index.html",
     "/files/upgrade_campaign/orders-4.0/gate.json",
 ]
@@ -61,7 +62,7 @@ def test_pages_of_a_cluster_with_a_team_are_for_that_team(with_teams, path):
     assert "for the team platform" in refused.json()["detail"]
 
 
-@pytest.mark.parametrize("path", ["/", "/checks", "/search?q=orders", "/ask"])
+@pytest.mark.parametrize("path", ["/", "/checks", "/campaigns", "/search?q=orders", "/ask"])
 def test_lists_leave_out_clusters_of_other_teams(with_teams, path):
     assert "east" in with_teams(teams=("platform",)).get(path).text
     answer = with_teams().get(path)

@@ -24,6 +24,8 @@ PAGES = [
     "/search?q=orders",
     "/ask",
     "/checks",
+    "/campaigns",
+    "/campaigns/orders-4.0",
     "/checks/east/manual__3",
     "/reviews/east/review__1",
     f"/client/east/{DAY}?id=orders&principal=User:a",
@@ -103,8 +105,10 @@ def test_every_link_leads_somewhere(web):
         seen.add(path)
         if answer.headers["content-type"].startswith("text/html"):
             links = (
-                Links(answer.text).found - seen - {"/dags/telemetry_subscription_check", ""}
-            )  # Airflow's own page, and what a script fills in
+                Links(answer.text).found
+                - seen
+                - {"/dags/telemetry_subscription_check", "/dags/upgrade_campaign", ""}
+            )  # Airflow's own pages, and what a script fills in
             waiting += links
     assert len(seen) >= 12
 
@@ -332,7 +336,7 @@ def test_refusals_and_failures_are_pages_for_people_too(web, tmp_path, monkeypat
     assert refused.status_code == 403 and "<h1>Access denied</h1>" in refused.text
     assert "need read access to the DAG client_telemetry_daily." in refused.text
     client = TestClient(web().app, raise_server_exceptions=False)
-    monkeypatch.setattr("telemetry_pages.app.Published", lambda location: 1 / 0)
+    monkeypatch.setattr("telemetry_pages.answering.Published", lambda location: 1 / 0)
     assert client.get("/").json() == {"detail": "Internal Server Error"}
     broken = client.get("/", headers=people)
     assert broken.status_code == 500 and "API server says why" in broken.text

@@ -1,4 +1,4 @@
-"""campaign.json, campaign.md, states.csv and metrics.prom. Fields: docs/campaigns.md."""
+"""campaign.json, summary.json, campaign.md, states.csv and metrics.prom. Fields: docs/campaigns.md."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -36,6 +36,19 @@ def campaign_json(view: CampaignView) -> str:
         "reports": [
             {"cluster": each.cluster, "report_id": each.report_id, "day": each.day} for each in view.reports
         ],
+    }
+    return json_text(document) + "\n"
+
+
+def summary_json(view: CampaignView) -> str:
+    """What a list of campaigns shows beside gate.json. `asked_at`: when the newest report was made."""
+    document: dict[str, object] = {
+        "schema_version": 1,
+        "sentence": view.sentence,
+        "contact": view.campaign.contact,
+        "counts": view.counts,
+        "left": sum(view.counts[state] for state in LEFT),
+        "asked_at": max((report.created_at for report in view.reports), default=None),
     }
     return json_text(document) + "\n"
 

@@ -11,6 +11,7 @@ from client_telemetry.reports.campaign.document import (
     campaign_markdown,
     open_metrics,
     states_csv,
+    summary_json,
 )
 from client_telemetry.reports.campaign.messages import messages
 from client_telemetry.reports.campaign.page import campaign_page
@@ -57,6 +58,7 @@ def files(view: CampaignView) -> dict[str, str]:
     return {
         PAGE: campaign_page(view, to_owners.keys()),
         HISTORY: campaign_json(view),
+        "summary.json": summary_json(view),
         "campaign.md": campaign_markdown(view),
         "states.csv": states_csv(view),
         "gate.json": json_text(decision_document(view.campaign, view.decision, view.day)) + "\n",

@@ -87,6 +87,7 @@ def test_files_agree_and_nothing_of_a_client_is_markup(tmp_path):
         "campaign.md",
         "states.csv",
         "gate.json",
+        "summary.json",
         "metrics.prom",
     }
     assert "<img" not in texts["index.html"]
@@ -94,6 +95,12 @@ def test_files_agree_and_nothing_of_a_client_is_markup(tmp_path):
     document = json.loads(texts["campaign.json"])
     assert document["counts"]["open"] == document["counts"]["waived"] == 1
     assert document["gate"] == json.loads(texts["gate.json"])
+    summary = json.loads(texts["summary.json"])
+    assert (summary["sentence"], summary["left"], summary["asked_at"]) == (
+        document["sentence"],
+        1,
+        "2026-11-02T03:00:00.000000Z",
+    )
     assert document["sentence"] in texts["campaign.md"].replace("\\", "")
 
 
