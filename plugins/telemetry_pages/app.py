@@ -16,7 +16,8 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from telemetry_pages import PREFIX, campaigns
 from telemetry_pages.access import CAMPAIGN, DAILY, IMPACT, REVIEW, SUBSCRIPTIONS, ReaderDep, reader_of
 from telemetry_pages.answering import HEADERS, SANDBOX, Files, framed, html
-from telemetry_pages.client_day import client_day
+from telemetry_pages.client_day import client_day, days_with
+from telemetry_pages.client_facts import NAMED, of_day, verdicts
 from telemetry_pages.measured_targets import measured_targets
 from telemetry_pages.numbers import MEDIA_TYPE, merged
 from telemetry_pages.pages import brokers, client_query
@@ -138,13 +139,14 @@ def fleet_page(request: Request, files: Files, cluster: str, day: str) -> Respon
 def client_page(
     request: Request,
     files: Files,
+    reader: ReaderDep,
     cluster: str,
     day: str,
     id: Annotated[str | None, Query(max_length=1024)] = None,
     principal: Annotated[str, Query(max_length=1024)] = "",
     file: bool = False,
 ) -> Response:
-    """A client's day in curves; as a file, with `file`. Without `id`: the client that sent no client id."""
+    """A client's day in curves, and what is known of it; as a file, with `file`. Without `id`: the client that sent no client id."""
     try:
         found = client_day(files, cluster, day, id, principal)
     except NotPublished as error:
@@ -159,8 +161,16 @@ def client_page(
         return html(request, "missing.html", 404, title=MISSING, message=str(error), ways=ways)
     query = client_query({"client_id": id, "principal": principal})
     shown = {"cluster": cluster, "day": day, "principal": principal, "query": query, **found}
-    others = files.days(cluster)[:LISTED_DAYS]
-    answer = html(request, "client.html", title=f"{found['client']['shown']}, {day}", days=others, **shown)
+    key = id, principal
+    facts = {
+        "days": days_with(files, cluster, files.days(cluster)[:LISTED_DAYS], *key),
+        "of_day": of_day(files, cluster, day, key),
+        "verdicts": verdicts(files, cluster, key) if reader.may_read(IMPACT) else None,
+        "may_ask": reader.may_read(IMPACT),
+        "named": NAMED,
+        "listed_days": LISTED_DAYS,
+    }
+    answer = html(request, "client.html", title=f"{found['client']['shown']}, {day}", **facts, **shown)
     if file:
         answer.headers["Content-Disposition"] = f'attachment; filename="client-{day}.html"'
     return answer

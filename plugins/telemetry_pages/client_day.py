@@ -1,33 +1,21 @@
 """A client's day in curves: read from the one file among the day's `curves-*.json` that holds it, drawn here as on the pages that jobs
 publish (docs/fleet-page.md)."""
 
-import importlib.util
 import json
-import sys
 import zlib
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
-from include.clusters import CHECKOUT
 from markupsafe import Markup
 
+from telemetry_pages.light import module
 from telemetry_pages.published import FLEET, NotPublished, Published
 
 INDEX = "curves.json"
-DRAWING = CHECKOUT / "spark" / "client_telemetry" / "reports" / "curves.py"
-"""Needs nothing but markupsafe; taken by its path as the stylesheet is, since the package of the jobs is not the scheduler's."""
-
-
-def _drawing() -> Any:
-    name = "telemetry_pages._curves"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, DRAWING)
-        if spec is None or spec.loader is None:
-            raise NotPublished(f"{DRAWING} cannot be read")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+AT_ONCE = 8
+"""Days that are looked into at the same time: an object store answers each in its own time."""
 
 
 def client_day(
@@ -36,12 +24,36 @@ def client_day(
     """What the page of a client shows: `client`, `marks` in words, and `drawings` of what brokers and the client itself counted.
     Raises NotPublished."""
     index = published.document(FLEET, cluster, day, INDEX)
-    number = zlib.crc32(json.dumps([client_id, principal]).encode()) % index["files"]
+    client = _client(published, cluster, day, index, (client_id, principal))
+    if client is None:
+        raise NotPublished(f"No such client on {day} in {cluster}.")
+    return {"client": client, "marks": _starts(index), "drawings": _drawn(client, index)}
+
+
+def days_with(
+    published: Published, cluster: str, days: Iterable[str], client_id: str | None, principal: str
+) -> list[str]:
+    """Those of the published days on which the client was seen, in their order; a day that cannot be read is left out."""
+
+    def is_there(day: str) -> bool:
+        try:
+            index = published.document(FLEET, cluster, day, INDEX)
+            return _client(published, cluster, day, index, (client_id, principal)) is not None
+        except NotPublished:
+            return False
+
+    asked = list(days)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return [day for day, found in zip(asked, pool.map(is_there, asked), strict=True) if found]
+
+
+def _client(
+    published: Published, cluster: str, day: str, index: dict[str, Any], key: tuple[str | None, str]
+) -> dict[str, Any] | None:
+    number = zlib.crc32(json.dumps(list(key)).encode()) % index["files"]
     document = published.document(FLEET, cluster, day, f"curves-{number:04}.json")
-    for client in document["clients"]:
-        if (client["client_id"], client["principal"]) == (client_id, principal):
-            return {"client": client, "marks": _starts(index), "drawings": _drawn(client, index)}
-    raise NotPublished(f"No such client on {day} in {cluster}.")
+    found = (each for each in document["clients"] if (each["client_id"], each["principal"]) == key)
+    return next(found, None)
 
 
 def _starts(index: dict[str, Any]) -> list[str]:
@@ -52,7 +64,7 @@ def _starts(index: dict[str, Any]) -> list[str]:
 
 
 def _drawn(client: dict[str, Any], index: dict[str, Any]) -> list[tuple[str, Markup]]:
-    draw = _drawing()
+    draw = module("reports/curves.py")
     per_minute = 60 / index["seconds"]
     marks = [draw.Mark(at, words) for at, words in index["marks"]]
     slots = range(index["slots"])

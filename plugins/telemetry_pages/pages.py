@@ -12,6 +12,7 @@ from include.clusters import CHECKOUT
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from telemetry_pages.light import shown
 from telemetry_pages.quality_advice import advice
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -191,6 +192,7 @@ def _environment() -> Environment:
         "age": age,
         "age_in_words": age_in_words,
         "days_until": days_until,
+        "visible": shown,
         "breaking": breaking,
         "weekday": weekday,
         "applications": applications,

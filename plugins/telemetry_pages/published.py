@@ -73,6 +73,11 @@ class File:
     def size(self) -> int:
         return int(self.files.info(self.path)["size"])
 
+    def version(self) -> str:
+        """Another one when its content may be another."""
+        found = self.files.info(self.path)
+        return str(found.get("mtime") or found.get("ETag") or found.get("LastModified"))
+
     def part(self, start: int, end: int) -> bytes:
         """Bytes from `start` to before `end`, without reading the others."""
         return self.files.cat_file(self.path, start=start, end=end)
@@ -171,10 +176,9 @@ class Published:
         """A published JSON file. Raises NotPublished, also for one that is not valid JSON."""
         path = self.file(*names)
         try:
-            found = path.files.info(path.path)
-            if found["size"] > LARGEST_KEPT:
+            if path.size() > LARGEST_KEPT:
                 return json.loads(path.read_bytes())
-            return _parsed(path, str(found.get("mtime") or found.get("ETag") or found.get("LastModified")))
+            return _parsed(path, path.version())
         except ValueError as error:
             raise NotPublished(f"{'/'.join(names)} is damaged: {error}") from None
 
