@@ -26,7 +26,7 @@ class CampaignsFileError(AirflowFailException):
 
 
 class Campaign(NamedTuple):
-    """`clusters`: names in the clusters file. `to`: exact release."""
+    """`clusters`: names in the clusters file. `to`: exact release, name of a measured target or profile, or the path of a target's file."""
 
     name: str
     clusters: list[str]
@@ -72,7 +72,7 @@ def _read(path: Path) -> list[Campaign]:
             Campaign(
                 name=str(entry["name"]),
                 clusters=[str(name) for name in entry["clusters"]],
-                to=str(entry["to"]),
+                to=_target(path, str(entry["to"])),
                 date=_date(entry["date"]),
                 contact=str(entry["contact"]),
             )
@@ -83,6 +83,11 @@ def _read(path: Path) -> list[Campaign]:
             f"{path} cannot be used ({' '.join(str(error).split())}): `client-telemetry campaign show NAME --campaigns {path}` names "
             "line and mistake (docs/campaigns.md)."
         ) from None
+
+
+def _target(path: Path, to: str) -> str:
+    """A file of `client-telemetry probe` by its path from the campaigns file's folder; anything else as it stands."""
+    return str(path.absolute().parent / to) if to.endswith(".json") else to
 
 
 def _date(value: object) -> date:
@@ -110,7 +115,7 @@ def questions(
     return [
         {
             "cluster": cluster,
-            "report": f"campaign_{to}_{each or 'latest'}",
+            "report": f"campaign_{to.rpartition('/')[2]}_{each or 'latest'}",
             "to": to,
             "day": each,
             "planned_for": str(campaign.date),

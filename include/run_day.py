@@ -62,7 +62,7 @@ REVIEW = {
 _OF_A_CAMPAIGN = {"starts_spark": True, "map_index_template": "{{ task.cluster }}"}
 ASKED = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], **_OF_A_CAMPAIGN}
 ANSWERED = {"locations": ["publish", "owners", "hosts"], **_OF_A_CAMPAIGN}
-STANDING = {"locations": ["publish"], "page": "runs", **_OF_A_CAMPAIGN}
+STANDING = {"locations": ["publish", "targets"], "page": "runs", **_OF_A_CAMPAIGN}
 """What impact, publish and upgrade_campaign are told in a campaign's run."""
 
 

@@ -1,6 +1,7 @@
 """Planned upgrades: the list, and each one's page. A campaign is for who sees each of its clusters."""
 
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -50,7 +51,7 @@ def _not_asked(reader: Reader, published: set[str]) -> list[dict[str, Any]]:
         {
             "campaign": each.name,
             "clusters": each.clusters,
-            "to_release": each.to,
+            "to_release": PurePosixPath(each.to).name,
             "planned_for": f"{each.date}",
         }
         for each in open_campaigns(())

@@ -164,3 +164,14 @@ def test_what_cannot_be_used_is_said(run, file):
     file.write_text("campaigns: [{name: a}]")
     with pytest.raises(CampaignsFileError, match="client-telemetry campaign show NAME --campaigns"):
         campaigns.open_campaigns([])
+
+
+def test_a_measured_target_is_asked_by_its_path_or_its_name(run, file):
+    file.write_text(
+        FILE.replace("4.0.1, date: 2999-02", "targets/next.json, date: 2999-02").replace("4.0.1", "next")
+    )
+    found = campaigns.questions(campaigns.open_campaigns([]), [], DAY)
+    assert sorted({(each["to"], each["report"]) for each in found}) == [
+        (str(file.parent / "targets/next.json"), f"campaign_next.json_{DAY}"),
+        ("next", f"campaign_next_{DAY}"),
+    ]

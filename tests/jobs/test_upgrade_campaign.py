@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
+from client_telemetry.pipeline import target_folder
 from client_telemetry.pipeline.stage import Stage
 from client_telemetry.tables.campaign_states import CAMPAIGN_STATES
 
@@ -157,3 +158,22 @@ def test_a_mistake_in_the_file_names_its_line(pipeline):
         code == 2
         and "campaigns.yaml: line 4: campaign 'fleet <4.0>': to: 4.0 is not an exact" in result["message"]
     )
+
+
+def test_a_measured_target_is_named_as_questions_name_it(pipeline):
+    """A file in the cluster's folder of targets, by its name."""
+    folder = pipeline.folder / "targets"
+    folder.mkdir()
+    probed = Path(__file__).parents[1] / "data/probe/apache-4.0.1.json"
+    (folder / "next.json").write_text(probed.read_text())
+    publish(pipeline)
+    file = pipeline.folder / "published/upgrade_impact/fleet/r1/report.json"
+    report = json.loads(file.read_text())
+    report["question"]["to_release"] = target_folder.named("next", str(folder))
+    file.write_text(json.dumps(report))
+    (pipeline.folder / "campaigns.yaml").write_text(CAMPAIGN.replace("4.0.0", "next"))
+    code, result = run(pipeline, targets=folder)
+    assert (code, result["decision"]) == (0, "no-go"), result["message"]
+    (folder / "next.json").unlink()
+    code, result = run(pipeline, targets=folder)
+    assert (code, "neither a Kafka release nor a measured target" in result["message"]) == (2, True)

@@ -124,9 +124,14 @@ def _of_knowledge(campaign: Campaign, knowledge: Knowledge, today: dt.date) -> I
 def _of_evidence(
     campaign: Campaign, cluster: str, answer: Answer | None, knowledge: Knowledge, today: dt.date
 ) -> Iterator[Reason]:
-    gate, to_release = campaign.gate, campaign.to_release
+    gate = campaign.gate
     if answer is None:
-        yield Reason("no_report", CANNOT_TELL, f"no report of {cluster} for {to_release}", cluster)
+        yield Reason(
+            "no_report",
+            CANNOT_TELL,
+            f"no report of {cluster} for {campaign.target}",
+            cluster,
+        )
         return
     if answer.blockers:
         text = f"{counted(len(answer.blockers), 'blocker')} in the setup of {cluster}: {', '.join(answer.blockers)}"

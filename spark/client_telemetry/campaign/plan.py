@@ -59,7 +59,8 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Campaign:
-    """`clusters`: names, as in the clusters file. `to_release`: exact. `deadlines`: owner to day, where it is not `date`."""
+    """`clusters`: names, as in the clusters file. `to_release`: exact, or the name of a measured target. `to`: as the file has it, where that
+    is something else. `deadlines`: owner to day, where it is not `date`."""
 
     name: str
     clusters: tuple[str, ...]
@@ -69,6 +70,17 @@ class Campaign:
     deadlines: Mapping[str, dt.date] = field(default_factory=dict)
     gate: Thresholds = field(default_factory=Thresholds)
     statements: tuple[Statement, ...] = ()
+    to: str = ""
+
+    @property
+    def target(self) -> str:
+        """For people: the release; of a measured target its name, and its file or profile."""
+        return f"{self.to_release} ({self.to})" if self.to else self.to_release
+
+    @property
+    def to_argument(self) -> str:
+        """What stands after `--to` in a command."""
+        return self.to or self.to_release
 
     def deadline(self, owner: str | None) -> dt.date:
         """Last day for the owner's changes."""

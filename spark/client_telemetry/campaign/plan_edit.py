@@ -6,17 +6,18 @@ from dataclasses import replace
 import yaml
 
 from client_telemetry.campaign.plan import BadCampaign, Statement
-from client_telemetry.campaign.plan_file import TARGETS, check_statement, read_campaigns, read_entries
+from client_telemetry.campaign.plan_file import TARGETS, Naming, check_statement, read_campaigns, read_entries
 from client_telemetry.campaign.yaml_entry import Entry, bad
+from client_telemetry.compatibility import target_argument
 
 
-def add_statement(text: str, name: str, statement: Statement) -> str:
+def add_statement(text: str, name: str, statement: Statement, naming: Naming = target_argument.named) -> str:
     """The new text. Raises BadCampaign: the file or the statement cannot be used, there is no such campaign, or its entry is written
     in a way that takes no further line.
     """
     if mistake := check_statement(statement):
         raise BadCampaign(mistake)
-    entries = read_entries(text)
+    entries = read_entries(text, naming)
     expected = [
         replace(campaign, statements=(*campaign.statements, statement)) if campaign.name == name else campaign
         for campaign, _ in entries
@@ -33,7 +34,7 @@ def add_statement(text: str, name: str, statement: Statement) -> str:
     if not lines[line - 1].endswith("\n"):
         lines[line - 1] += "\n"
     changed = "".join([*lines[:line], *(f"{each}\n" for each in written), *lines[line:]])
-    if list(read_campaigns(changed)) != expected:
+    if list(read_campaigns(changed, naming)) != expected:
         raise bad(entry.node, f"{entry.what} is written in a way that takes no further line: add it by hand")
     return changed
 

@@ -1,6 +1,8 @@
 """Reads planned upgrades from the text of a campaigns file (docs/campaigns.md has its form)."""
 
 import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
 
 import yaml
 
@@ -15,6 +17,8 @@ from client_telemetry.campaign.plan import (
     Thresholds,
 )
 from client_telemetry.campaign.yaml_entry import Entry, bad, document, scalar
+from client_telemetry.compatibility import target_argument
+from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.vocabulary import PRECEDENCE
 
@@ -24,7 +28,29 @@ TARGETS = ("application", "client_id", "rule", "owner", "principal", "cluster")
 _STATEMENT_KEYS = ("kind", *TARGETS, "by", "on", "until", "text")
 
 
-def read_campaigns(text: str) -> tuple[Campaign, ...]:
+Naming = Callable[[str], str]
+"""From what `to` says to a release or the name of a measured target. Raises UnusableTarget."""
+
+
+def beside(location: str, naming: Naming = target_argument.named) -> Naming:
+    """Takes the path of a file in `to` from the folder of the campaigns file at `location`."""
+
+    def named_beside(text: str) -> str:
+        return naming(path_beside(location, text))
+
+    return named_beside
+
+
+def path_beside(location: str, text: str) -> str:
+    """
+    >>> path_beside("conf/campaigns.yaml", "next.json"), path_beside("conf/campaigns.yaml", "4.0.1")
+    ('conf/next.json', '4.0.1')
+    """
+    is_file = text.endswith(".json") and "://" not in location
+    return str(Path(location).parent / text) if is_file else text
+
+
+def read_campaigns(text: str, naming: Naming = target_argument.named) -> tuple[Campaign, ...]:
     """In the file's order. Raises BadCampaign, whose message begins with the line.
 
     >>> [campaign] = read_campaigns('''
@@ -34,10 +60,10 @@ def read_campaigns(text: str) -> tuple[Campaign, ...]:
     >>> campaign.clusters, campaign.to_release
     (('orders-eu',), '4.0.1')
     """
-    return tuple(campaign for campaign, _ in read_entries(text))
+    return tuple(campaign for campaign, _ in read_entries(text, naming))
 
 
-def read_entries(text: str) -> list[tuple[Campaign, Entry]]:
+def read_entries(text: str, naming: Naming = target_argument.named) -> list[tuple[Campaign, Entry]]:
     """Campaigns with their entries in the file."""
     root = document(text)
     if root is None:
@@ -50,7 +76,7 @@ def read_entries(text: str) -> list[tuple[Campaign, Entry]]:
     for number, node in enumerate(top.items("campaigns"), 1):
         entry = Entry(node, f"campaign {number}", _KEYS)
         entry.what = f"campaign {entry.text('name')!r}"
-        campaign = _campaign(entry)
+        campaign = _campaign(entry, naming)
         if any(other.name == campaign.name for other, _ in entries):
             raise bad(node, f"{entry.what} is in the file twice: names are unique")
         entries.append((campaign, entry))
@@ -66,19 +92,21 @@ def named(campaigns: tuple[Campaign, ...], name: str) -> Campaign:
     raise BadCampaign(f"there is no campaign {name!r}: the file has {names}")
 
 
-def _campaign(entry: Entry) -> Campaign:
+def _campaign(entry: Entry, naming: Naming) -> Campaign:
     clusters = entry.texts("clusters")
     if len(set(clusters)) < len(clusters):
         raise bad(entry.value("clusters"), f"{entry.what}: a cluster is listed twice")
+    to = entry.text("to")
     try:
-        to_release = releases.exact(entry.text("to"))
-    except releases.UnusableRelease as error:
+        to_release = releases.exact(naming(to))
+    except (releases.UnusableRelease, UnusableTarget) as error:
         raise bad(entry.value("to"), f"{entry.what}: to: {error}") from None
     day = entry.day("date")
     return Campaign(
         name=entry.text("name"),
         clusters=clusters,
         to_release=to_release,
+        to="" if to == to_release else to,
         date=day,
         contact=entry.text("contact"),
         deadlines=_deadlines(entry, day) if "deadlines" in entry else {},

@@ -18,7 +18,7 @@ from client_telemetry.campaign.corrections import NotAHistory
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import ACKNOWLEDGE, KINDS, WAIVE, BadCampaign, Statement, Target
 from client_telemetry.campaign.plan_edit import add_statement
-from client_telemetry.campaign.plan_file import TARGETS
+from client_telemetry.campaign.plan_file import TARGETS, beside
 from client_telemetry.campaign.states import history
 from client_telemetry.cli.campaign_input import campaigns_text, read_input
 from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
@@ -83,7 +83,7 @@ def _say(args: argparse.Namespace) -> int:
     statement = Statement(
         args.action, target, args.by, args.day or dt.datetime.now(dt.UTC).date(), args.until, args.text
     )
-    changed = add_statement(campaigns_text(args.campaigns), args.name, statement)
+    changed = add_statement(campaigns_text(args.campaigns), args.name, statement, beside(str(args.campaigns)))
     with whole_file(args.campaigns) as file:
         file.write(changed)
     print(f"added to {args.campaigns}: {statement.kind} of {statement.on} by {statement.by}")

@@ -10,7 +10,7 @@ from client_telemetry import knowledge
 from client_telemetry.campaign.answers import Answer
 from client_telemetry.campaign.gate import Knowledge
 from client_telemetry.campaign.plan import BadCampaign, Campaign
-from client_telemetry.campaign.plan_file import named, read_campaigns
+from client_telemetry.campaign.plan_file import beside, named, read_campaigns
 from client_telemetry.campaign.report_files import others_in, reports
 from client_telemetry.knowledge import releases
 
@@ -29,14 +29,14 @@ def read_input(args: argparse.Namespace, name: str) -> Input:
     campaign = named(campaigns(args.campaigns), name)
     answers = list(reports(args.reports, campaign))
     if not answers and (others := others_in(args.reports)):
-        about = f"{', '.join(campaign.clusters)} to {campaign.to_release}"
+        about = f"{', '.join(campaign.clusters)} to {campaign.target}"
         print(f"no report in {args.reports} is about {about}; there are {others}", file=sys.stderr)
     facts = Knowledge(knowledge.version(), releases.newest_day())
     return Input(campaign, answers, facts, args.day or dt.datetime.now(dt.UTC).date())
 
 
 def campaigns(file: Path) -> tuple[Campaign, ...]:
-    return read_campaigns(campaigns_text(file))
+    return read_campaigns(campaigns_text(file), beside(str(file)))
 
 
 def campaigns_text(file: Path) -> str:

@@ -6,11 +6,12 @@ campaign_states what it does not have yet. Runs may come in any order and repeat
 
 import datetime as dt
 from collections.abc import Sequence
+from functools import partial
 
 from client_telemetry import knowledge
 from client_telemetry.campaign.gate import WORDS, Knowledge, decide
 from client_telemetry.campaign.plan import BadCampaign, Campaign
-from client_telemetry.campaign.plan_file import named, read_campaigns
+from client_telemetry.campaign.plan_file import beside, named, read_campaigns
 from client_telemetry.campaign.recorded import added as added_to
 from client_telemetry.campaign.state_rows import counts, recorded_state, state_row
 from client_telemetry.campaign.states import history
@@ -18,6 +19,7 @@ from client_telemetry.console.arguments import day
 from client_telemetry.console.counted import counted
 from client_telemetry.jobs.campaign_pages import answers_of, publish_page
 from client_telemetry.knowledge import releases
+from client_telemetry.pipeline import target_folder
 from client_telemetry.pipeline.options import add_options
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Slice, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
@@ -29,7 +31,7 @@ SUITES = (campaign_states_suite.SUITE,)
 
 def upgrade_campaign(stage: Stage) -> Outcome:
     args = stage.arguments
-    campaign = _campaign(args.campaigns, args.campaign)
+    campaign = _campaign(args.campaigns, args.campaign, args.targets)
     if args.cluster_name not in campaign.clusters:
         raise BadArguments(f"campaign {campaign.name!r} is not about cluster {args.cluster_name!r}")
     branch = stage.branch((CAMPAIGN_STATES,))
@@ -54,8 +56,9 @@ def upgrade_campaign(stage: Stage) -> Outcome:
     return Outcome(message, numbers, details)
 
 
-def _campaign(location: str, name: str) -> Campaign:
-    campaigns = read_text_file(location, "planned upgrades", read_campaigns)
+def _campaign(location: str, name: str, targets: str | None) -> Campaign:
+    naming = beside(location, partial(target_folder.named, folder=targets))
+    campaigns = read_text_file(location, "planned upgrades", partial(read_campaigns, naming=naming))
     try:
         return named(campaigns, name)
     except BadCampaign as error:
@@ -67,6 +70,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--cluster-name", required=True, help="as in the campaigns file")
     arguments.add_argument("--campaigns", required=True, help="file or URL (docs/campaigns.md)")
     arguments.add_argument("--campaign", required=True, help="name of the planned upgrade")
-    add_options(arguments, "--publish")
+    add_options(arguments, "--publish", "--targets")
     arguments.add_argument("--day", type=day, help="UTC day up to which states are computed; default: today")
     return run(arguments, upgrade_campaign, argv, starts_spark="never")

@@ -1,6 +1,11 @@
+import re
+import shutil
+from pathlib import Path
+
 import pytest
 from client_telemetry.campaign.plan import BadCampaign
-from client_telemetry.campaign.plan_file import named, read_campaigns
+from client_telemetry.campaign.plan_file import beside, named, read_campaigns
+from client_telemetry.knowledge import target_profiles
 
 GOOD = """
 campaigns:
@@ -72,3 +77,27 @@ def test_a_mistake_is_one_line_with_its_place(text, message):
 def test_an_unknown_campaign_names_those_that_there_are():
     with pytest.raises(BadCampaign, match=r"there is no campaign 'x': the file has orders-4\.0"):
         named(read_campaigns(GOOD), "x")
+
+
+PROBED = Path(__file__).parents[2] / "data/probe"
+
+
+def test_a_target_is_a_file_of_the_probe_beside_the_campaigns_file_or_a_profile(tmp_path):
+    (tmp_path / "targets").mkdir()
+    shutil.copy(PROBED / "apache-4.0.1.json", tmp_path / "targets/next.json")
+    text = GOOD.replace("to: 4.0.1", "to: targets/next.json")
+    [campaign] = read_campaigns(text, beside(str(tmp_path / "campaigns.yaml")))
+    assert re.fullmatch(r"measured-[0-9a-f]{8}", campaign.to_release)
+    assert campaign.target == f"{campaign.to_release} (targets/next.json)"
+    profile = target_profiles.known()[0].name
+    [campaign] = read_campaigns(GOOD.replace("to: 4.0.1", f"to: {profile}"))
+    assert (campaign.to, campaign.to_release.startswith("measured-")) == (profile, True)
+
+
+@pytest.mark.parametrize("content", [None, "{}", "no JSON", "[]"])
+def test_a_target_that_cannot_be_used_names_its_line(tmp_path, content):
+    if content is not None:
+        (tmp_path / "next.json").write_text(content)
+    with pytest.raises(BadCampaign, match=r"^line 5: campaign 'orders-4\.0': to: .*next\.json.*") as raised:
+        read_campaigns(GOOD.replace("to: 4.0.1", "to: next.json"), beside(str(tmp_path / "campaigns.yaml")))
+    assert "\n" not in str(raised.value)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.cli import campaign, gate
+from client_telemetry.compatibility import target_argument
 
 REPORT = Path(__file__).parents[2] / "data/reports/whole/upgrade/report.json"
 QUESTION = json.loads(REPORT.read_text())["question"]
@@ -144,3 +145,25 @@ def test_missing_files_and_options_are_one_line(tmp_path, capsys):
         with pytest.raises(SystemExit) as ended:
             gate.main(arguments)
         assert ended.value.code == 2
+
+
+def test_a_campaign_to_brokers_that_were_measured(place, tmp_path, capsys):
+    target = tmp_path / "targets/next.json"
+    target.parent.mkdir()
+    shutil.copy(Path(__file__).parents[2] / "data/probe/apache-4.0.1.json", target)
+    name = target_argument.named(str(target))
+    report = json.loads(REPORT.read_text())
+    report["question"]["to_release"] = name
+    (tmp_path / "published/upgrade_impact/orders/r1/report.json").write_text(json.dumps(report))
+    (tmp_path / "campaigns.yaml").write_text(
+        PLAN.replace(f"to: {QUESTION['to_release']}", "to: targets/next.json")
+    )
+    assert gate.main(["--campaign=next", "--format=json", *place]) == 3
+    assert json.loads(capsys.readouterr().out)["to_release"] == name
+    assert campaign.main(["acknowledge", "next", "--application=a", "--by=ann", *place]) == 0
+    assert campaign.main(["show", "next", *place, f"--out={tmp_path}"]) == 0
+    folder = Path(capsys.readouterr().out.splitlines()[-1]).parent
+    assert f"{name} (targets/next.json)" in (folder / "index.html").read_text()
+    messages = "".join(file.read_text() for file in folder.glob("owners/*/message.md"))
+    assert "--to targets/next.json" in messages
+    assert f"--to {name}" not in messages

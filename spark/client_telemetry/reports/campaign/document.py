@@ -66,7 +66,7 @@ def _cell(value: object) -> object:
 def campaign_markdown(view: CampaignView) -> str:
     campaign = view.campaign
     lines = [
-        f"# {prose(campaign.name)}: {prose(', '.join(campaign.clusters))} to {campaign.to_release} on {campaign.date}",
+        f"# {prose(campaign.name)}: {prose(', '.join(campaign.clusters))} to {prose(campaign.target)} on {campaign.date}",
         "",
         f"**{prose(view.sentence)}**",
         "",

@@ -61,12 +61,12 @@ def owner_message(
     return message(
         owner,
         [task_of(row, campaign, down) for row in rows],
-        upgrade=f"Kafka {campaign.to_release} (cluster{'s' if len(campaign.clusters) > 1 else ''} {clusters})",
+        upgrade=f"Kafka {campaign.target} (cluster{'s' if len(campaign.clusters) > 1 else ''} {clusters})",
         beginning=(
-            f"The brokers of {clusters} will be upgraded to Kafka {campaign.to_release} on {campaign.date}. "
+            f"The brokers of {clusters} will be upgraded to Kafka {campaign.target} on {campaign.date}. "
             f"{counted(len(rows), 'application')} of yours {'is' if len(rows) == 1 else 'are'} left to change, or to answer for."
         ),
-        command=f"client-telemetry scan . --to {campaign.to_release}",
+        command=f"client-telemetry scan . --to {campaign.to_argument}",
         contact=campaign.contact,
     )
 

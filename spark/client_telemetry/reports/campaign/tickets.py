@@ -15,9 +15,9 @@ def tickets(view: CampaignView) -> list[Ticket]:
     clusters = ", ".join(campaign.clusters)
     upgrade = Upgrade(
         scope=campaign.name,
-        words=f"Kafka {campaign.to_release} ({campaign.name})",
-        beginning=f"The brokers of {clusters} will be upgraded to Kafka {campaign.to_release} on {campaign.date}.",
-        command=f"client-telemetry scan . --to {campaign.to_release}",
+        words=f"Kafka {campaign.target} ({campaign.name})",
+        beginning=f"The brokers of {clusters} will be upgraded to Kafka {campaign.target} on {campaign.date}.",
+        command=f"client-telemetry scan . --to {campaign.to_argument}",
         contact=campaign.contact,
     )
     down = already_down(view)
