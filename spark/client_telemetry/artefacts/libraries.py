@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from client_telemetry.artefacts import known_packages
-from client_telemetry.artefacts.known_packages import (
+from client_telemetry.artefacts.packages import Package
+from client_telemetry.knowledge import carried_versions, client_versions, known_packages, software
+from client_telemetry.knowledge.known_packages import (
     BRINGS,
     IS,
     MANAGES,
@@ -12,8 +13,6 @@ from client_telemetry.artefacts.known_packages import (
     SAME_VERSION,
     KnownPackage,
 )
-from client_telemetry.artefacts.packages import Package
-from client_telemetry.knowledge import carried_versions, client_versions, software
 from client_telemetry.knowledge.software import WrittenLibrary
 
 _SYS_CRATE = re.compile(r"[^+]+\+v?(\d+(?:\.\d+)+)(?:-.*)?")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from client_telemetry.artefacts import diffs, files, libraries, named_images, subjects, tree
+from client_telemetry.artefacts import diffs, files, libraries, named_images, subject_files, tree
 from client_telemetry.artefacts.binaries import images
 from client_telemetry.artefacts.found import Found, Judged, Result, Unread
 from client_telemetry.artefacts.judged import of as judged_of
@@ -52,7 +52,9 @@ def scan(
 
 def _read_images(result: Result) -> set[str]:
     """Names of the images that were read themselves, or whose SBOM was."""
-    return {name for file in result.files if (subject := subjects.of_file(file)) for name in subject.names}
+    return {
+        name for file in result.files if (subject := subject_files.of_file(file)) for name in subject.names
+    }
 
 
 def _images(file: tree.File, result: Result) -> list[NamedImage]:

@@ -4,15 +4,12 @@ A digest is taken from where the formats name that of the image itself. Digests 
 the same documents; other images share them, so they name nothing here.
 """
 
-import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from client_telemetry.artefacts import files, tree
 from client_telemetry.artefacts.binaries import images
-from client_telemetry.artefacts.packages import Unreadable
 from client_telemetry.artefacts.readers.json_text import mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.sboms import unwrapped
 
@@ -181,25 +178,3 @@ def _subject(texts: Iterable[str | None], names: Iterable[str | None], links: It
         frozenset(name for name in names if name),
         frozenset(link for link in links if link),
     )
-
-
-def is_image(file: tree.File) -> bool:
-    return file.path.endswith(".tar") or posixpath.basename(file.path) == "oci-layout"
-
-
-def of_file(file: tree.File) -> Subject | None:
-    """None for a file that is neither an SBOM nor an image."""
-    try:
-        if is_image(file):
-            if file.path.endswith(".tar"):
-                with file.open() as opened, images.opened_tar(opened) as open_member:
-                    subject = of_image(open_member)
-            else:
-                subject = of_image(lambda path: tree.open_beside(file, path))
-        elif files.is_sbom(file.path, lambda: file.beginning().decode("utf-8", "replace")):
-            subject = of_sbom(file.text())
-        else:
-            return None
-    except Unreadable:
-        return NOTHING
-    return subject._replace(digests=subject.digests | digests(file.path))

@@ -1,7 +1,7 @@
 """What is written in repositories, SBOMs and images, beside the clients that brokers saw.
 
     client-telemetry join REPORT PATH… [--workloads FILE]… [--owners FILE] [--exclude GLOB]
-        [--format text|json|markdown] [--fail-on breaks]
+        [--knowledge FOLDER] [--format text|json|markdown] [--fail-on breaks]
 
 REPORT is the report.json of an upgrade report, or its folder; its releases are those of the question. PATH: as for
 `client-telemetry scan`. --workloads says what runs where: pods (`kubectl get pods -A -o json`), a CSV of hosts, a hosts
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from client_telemetry.cli.scan import add_paths, read_owner_rules
+from client_telemetry.cli.scan import add_knowledge, add_paths, read_owner_rules
 from client_telemetry.compatibility.go_no_go import (
     CANNOT_TELL,
     GO,
@@ -25,6 +25,7 @@ from client_telemetry.compatibility.go_no_go import (
     decide,
     decide_by_report,
 )
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
@@ -37,6 +38,7 @@ from client_telemetry.inventory.joined import Joined, join, unlinked_verdicts
 from client_telemetry.inventory.seen import from_report
 from client_telemetry.inventory.workloads import UnusableWorkloads
 from client_telemetry.inventory.written import collect
+from client_telemetry.knowledge import DamagedKnowledge
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.inventory import document, markdown, text
 
@@ -54,11 +56,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--add", action="store_true", help="also have the page of the report say so; REPORT is its folder"
     )
+    add_knowledge(parser)
     add_fail_on(parser, default=(Verdict.BREAKS,))
     args = parser.parse_args(argv)
     add = _page(parser, args.report) if args.add else None
     try:
         with Progress(f"reading {', '.join(map(str, args.paths))}"):
+            use_folder(args.knowledge)
             seen, seen_decision = report_file.read(
                 args.report, lambda report: (from_report(report), decide_by_report(report, args.fail_on))
             )
@@ -66,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             running = workload_files.read(args.workloads)
             written = collect(args.paths, seen.source, seen.target, rules, args.exclude)
             joined = join(written, seen, running)
-    except (NotAReport, UnusableWorkloads, BadOwnerRule) as error:
+    except (NotAReport, UnusableWorkloads, BadOwnerRule, DamagedKnowledge) as error:
         return _refuse(parser.prog, str(error))
     except OSError as error:
         return _refuse(parser.prog, f"{error.filename}: {error.strerror}")

@@ -3,12 +3,12 @@
 import datetime as dt
 
 from client_telemetry import knowledge
-from client_telemetry.artefacts import frameworks, known_packages
+from client_telemetry.artefacts import frameworks
 from client_telemetry.artefacts.frameworks import Frameworks
-from client_telemetry.artefacts.known_packages import BRINGS, MANAGES, KnownPackage
 from client_telemetry.artefacts.packages import Unreadable
 from client_telemetry.console.progress import Progress
-from client_telemetry.knowledge import carried_versions
+from client_telemetry.knowledge import carried_versions, known_packages
+from client_telemetry.knowledge.known_packages import BRINGS, MANAGES, KnownPackage
 from client_telemetry.knowledge_package import brokers
 from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.brokers import Step

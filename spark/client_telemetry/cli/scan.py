@@ -1,7 +1,7 @@
 """The Kafka clients that lock files, SBOMs and images name, each with its verdict for an upgrade.
 
     client-telemetry scan PATH… --to 4.3.1 [--from 3.9.1] [--exclude GLOB] [--owners FILE]
-        [--format text|json|sarif|markdown] [--fail-on breaks]
+        [--knowledge FOLDER] [--format text|json|sarif|markdown] [--fail-on breaks]
 
 Reads files and folders; needs no broker, no data and no network. Exit code 0: go. 3: no-go, a client has one of the
 verdicts of --fail-on. 4: cannot tell, a client has insufficient evidence, a file could not be read, or no client was
@@ -19,13 +19,14 @@ from pathlib import Path
 from client_telemetry.artefacts.found import Result
 from client_telemetry.artefacts.scan import scan
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, add_fail_on, decide
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.owners import BadOwnerRule, OwnerRule, load_owner_rules
-from client_telemetry.knowledge import measured_target, releases
+from client_telemetry.knowledge import DamagedKnowledge, measured_target, releases
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.artefacts import documents, markdown, text
 
@@ -58,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--format", default=TEXT, choices=(TEXT, JSON, SARIF, MARKDOWN), help="default: %(default)s"
     )
+    add_knowledge(parser)
     add_fail_on(parser, default=(Verdict.BREAKS,))
     args = parser.parse_args(argv)
     with Progress(f"reading {', '.join(map(str, args.paths))}"):
@@ -76,13 +78,22 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_knowledge(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--knowledge",
+        metavar="FOLDER",
+        help="folder of your own packages, lists of versions, libraries, issues and aliases",
+    )
+
+
 def _scan(program: str, args: argparse.Namespace) -> int:
     try:
+        use_folder(args.knowledge)
         target = releases.exact(named(args.target))
         source, target = releases.upgrade(named(args.source or _before_major(target)), target)
         rules = read_owner_rules(args.owners) if args.owners else ()
         result = scan(args.paths, source, target, rules, args.exclude)
-    except (releases.UnusableRelease, UnusableTarget, BadOwnerRule) as error:
+    except (releases.UnusableRelease, UnusableTarget, BadOwnerRule, DamagedKnowledge) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2
     except OSError as error:

@@ -16,9 +16,12 @@ from client_telemetry.knowledge import (
     DamagedKnowledge,
     OwnKnowledge,
     advice,
+    carried_versions,
     client_ranges,
+    client_versions,
     features,
     known_issues,
+    known_packages,
     products,
     releases,
     roles,
@@ -59,6 +62,7 @@ def check() -> None:
     products.by_client_id("x")
     products.advices()
     advice.on("x", (), "4.0.0")
+    _check_packages()
     _check_rule_ids()
     known_issues.known()
     _check_libraries()
@@ -72,6 +76,7 @@ def _check_libraries() -> None:
         (products.IDS_FILE, products.IDS_COLUMNS, "library"),
         (products.FILE, products.COLUMNS, "library"),
         (advice.FILE, advice.COLUMNS, "library"),
+        (known_packages.FILE, known_packages.COLUMNS, "library"),
     ):
         for line, cells in knowledge.own_rows(file, columns):
             named = dict(zip(columns, cells, strict=True))[column]
@@ -87,6 +92,27 @@ def _check_libraries() -> None:
             raise DamagedKnowledge(
                 products.FILE, line, f"product {product} has no client ids in {products.IDS_FILE}"
             )
+
+
+def _check_packages() -> None:
+    """A package or release of the user's that could never match is a mistake."""
+    known = {(package.type, package.name): package for package in known_packages.every()}
+    for line, cells in knowledge.own_rows(known_packages.FILE, known_packages.COLUMNS):
+        binding = dict(zip(known_packages.COLUMNS, cells, strict=True))["binding"]
+        if binding and binding not in software.bindings():
+            reason = f"binding {binding} is none of {', '.join(software.bindings())}"
+            raise DamagedKnowledge(known_packages.FILE, line, reason)
+    carried_versions.check()
+    for line, carried in carried_versions.own():
+        file = carried_versions.FILE
+        client_versions.of_cell(file, line, "library_version", carried.library_version)
+        package = known.get((carried.type, carried.name))
+        if package is None or package.contains not in (known_packages.BRINGS, known_packages.MANAGES):
+            row = f"no row in {known_packages.FILE} that says brings or manages"
+            raise DamagedKnowledge(file, line, f"{carried.type} {carried.name} has {row}")
+        if package.library != carried.library:
+            reason = f"library {carried.library} is {package.library!r} in {known_packages.FILE}"
+            raise DamagedKnowledge(file, line, reason)
 
 
 def _check_rule_ids() -> None:
@@ -128,6 +154,7 @@ def overridden() -> Iterator[str]:
         *_FIRST_MATCH_COUNTS,
         (software.FILE, software.COLUMNS, ("software_name",)),
         (software.ALIASES_FILE, software.ALIASES_COLUMNS, ("software_name", "reported_version")),
+        (known_packages.FILE, known_packages.COLUMNS, ("type", "name")),
     )
     for file, columns, key in keys:
         places = [columns.index(column) for column in key]

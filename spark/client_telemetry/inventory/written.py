@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from client_telemetry.artefacts import subjects, tree
+from client_telemetry.artefacts import subject_files, subjects, tree
 from client_telemetry.artefacts.code import Setting
 from client_telemetry.artefacts.found import Found, Result
 from client_telemetry.artefacts.scan import scan
@@ -53,7 +53,7 @@ def collect(
     artefacts = []
     for unit, (file, subject, found) in by_unit.items():
         repository = next(iter(sorted(subject.repositories)), "") or origins.of(file)
-        kind = IMAGE if subject.digests or subjects.is_image(file) else REPOSITORY
+        kind = IMAGE if subject.digests or subject_files.is_image(file) else REPOSITORY
         artefacts.append(Artefact(unit, kind, subject, repository, tuple(found), tuple(names[unit])))
     return Written(tuple(artefacts), tuple(result.unread), result.read, tuple(loose))
 
@@ -93,7 +93,7 @@ def _units(result: Result) -> dict[str, _Unit]:
         by_file[found.place.file].append(found)
     units: dict[str, _Unit] = {}
     for file in result.files:
-        subject = subjects.of_file(file)
+        subject = subject_files.of_file(file)
         found_here = by_file.get(file.shown, [])
         if subject is None and not found_here:
             continue

@@ -21,7 +21,7 @@ from client_telemetry.jobs.artefacts_joined import newest_report, publish_joined
 from client_telemetry.knowledge import releases
 from client_telemetry.pipeline.fetched_folder import LeftOut, fetched
 from client_telemetry.pipeline.options import add_options
-from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run
+from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.tables import artefacts as artefacts_suite
 from client_telemetry.tables.artefacts import ARTEFACTS
@@ -33,6 +33,7 @@ _MOST_WARNINGS = 10
 
 def artefact_inventory(stage: Stage) -> Outcome:
     args = stage.arguments
+    use_own_knowledge(args.knowledge)
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     branch = stage.branch((ARTEFACTS,))
     workloads = _workloads(args.workloads) if args.workloads else None
@@ -90,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument(
         "--publish", help="folder or URL of published reports, and of what comes of them here"
     )
-    add_options(arguments, "--owners", "--cluster-name")
+    add_options(arguments, "--owners", "--knowledge", "--cluster-name")
     return run(arguments, artefact_inventory, argv, _nothing_to_do, starts_spark="never")
 
 

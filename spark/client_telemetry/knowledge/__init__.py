@@ -22,8 +22,10 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 OWN_FILES = (
+    "artefact_packages.csv",
     "broker_api_versions.csv",
     "broker_features.csv",
+    "carried_versions.csv",
     "client_api_versions.csv",
     "client_software.csv",
     "cluster_notes.csv",
@@ -38,7 +40,7 @@ OWN_FILES = (
     "unreviewed_releases.csv",
     "version_aliases.csv",
 )
-"""What a user's folder can hold: releases, clients, products, issues and notes; not what every release shares (APIs, roles)."""
+"""What a user's folder can hold: releases, clients, products, issues, packages and notes; not what every release shares (APIs, roles)."""
 _CACHES_OF = "client_telemetry."
 """Modules whose cached functions may hold what follows from the rows: those of every room read them."""
 

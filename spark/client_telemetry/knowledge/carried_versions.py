@@ -4,11 +4,18 @@ Read from the POMs that are published (`client-telemetry knowledge build --frame
 own POM names: in a build, another dependency or a list may decide otherwise.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, due, rows
+from client_telemetry.knowledge import (
+    DamagedKnowledge,
+    due,
+    own_rows,
+    package_names,
+    rows,
+    shipped_rows,
+)
 
 FILE = "carried_versions.csv"
 COLUMNS = ("type", "name", "library", "library_version", "versions", "source")
@@ -27,21 +34,35 @@ class Carried(NamedTuple):
 
 def every() -> Iterator[Carried]:
     """The rows. Raises DamagedKnowledge."""
-    for line, cells in rows(FILE, COLUMNS):
-        due(FILE, line, **dict(zip(COLUMNS, cells, strict=True)))
-        kind, name, library, library_version, versions, source = cells
-        yield Carried(kind, name, library, library_version, tuple(versions.split()), source)
+    return (_row(line, cells) for line, cells in rows(FILE, COLUMNS))
+
+
+def own() -> Iterator[tuple[int, Carried]]:
+    """A user's rows with their lines. Raises DamagedKnowledge."""
+    return ((line, _row(line, cells)) for line, cells in own_rows(FILE, COLUMNS))
+
+
+def _row(line: int, cells: list[str]) -> Carried:
+    due(FILE, line, **dict(zip(COLUMNS, cells, strict=True)))
+    kind, name, library, version, versions, source = cells
+    return Carried(kind, package_names.normal(kind, name), library, version, tuple(versions.split()), source)
 
 
 @cache
 def _by_release() -> dict[tuple[str, str, str], str]:
+    """A user's row comes before the shipped one of the same release."""
+    own_versions = _of(own())
+    shipped = _of((line, _row(line, cells)) for line, cells in shipped_rows(FILE, COLUMNS))
+    return shipped | own_versions
+
+
+def _of(numbered: Iterable[tuple[int, Carried]]) -> dict[tuple[str, str, str], str]:
     found: dict[tuple[str, str, str], str] = {}
-    for row in every():
+    for line, row in numbered:
         for version in row.versions:
             if found.setdefault((row.type, row.name, version), row.library_version) != row.library_version:
-                raise DamagedKnowledge(
-                    FILE, 0, f"{row.name} {version} occurs with two versions of {row.library}"
-                )
+                reason = f"{row.name} {version} occurs with two versions of {row.library}"
+                raise DamagedKnowledge(FILE, line, reason)
     return found
 
 
@@ -52,3 +73,8 @@ def library_version(kind: str, name: str, version: str) -> str | None:
     '3.4.0'
     """
     return _by_release().get((kind, name, version))
+
+
+def check() -> None:
+    """Raises DamagedKnowledge for a release with two versions."""
+    _by_release()

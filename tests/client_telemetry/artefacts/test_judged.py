@@ -1,12 +1,12 @@
 """Verdicts on libraries that are written down, and the tables behind them."""
 
 import pytest
-from client_telemetry.artefacts import known_packages, libraries
+from client_telemetry.artefacts import libraries
 from client_telemetry.artefacts.code_seen import CodeSeen
 from client_telemetry.artefacts.judged import configurations, of
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.compatibility import ClientEvidence, judge
-from client_telemetry.knowledge import client_ranges, software
+from client_telemetry.knowledge import client_ranges, known_packages, software
 from client_telemetry.knowledge.software import WrittenLibrary
 
 READ = CodeSeen(libraries=frozenset(("sarama", "kafka-python", "aiokafka")))

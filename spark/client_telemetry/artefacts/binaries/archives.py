@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import BinaryIO
 
-from client_telemetry.artefacts import known_packages
 from client_telemetry.artefacts.packages import Package, Unreadable
+from client_telemetry.knowledge import known_packages
 
 JAVA = (".jar", ".war", ".ear", ".aar")
 MOST_ENTRIES = 200_000

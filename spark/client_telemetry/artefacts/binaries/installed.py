@@ -7,10 +7,10 @@ from dataclasses import replace
 from io import BytesIO
 from typing import BinaryIO
 
-from client_telemetry.artefacts import known_packages
 from client_telemetry.artefacts.binaries import archives, go_programs, rpm_database
 from client_telemetry.artefacts.packages import UNREAD, Package, Unreadable
 from client_telemetry.artefacts.readers import dotnet
+from client_telemetry.knowledge import known_packages
 
 ReadText = Callable[[str], Iterable[Package]]
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.known_packages import normal_name
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package
 from client_telemetry.artefacts.readers import librdkafka_sources
 from client_telemetry.artefacts.readers.lines import numbered
+from client_telemetry.knowledge.known_packages import normal_name
 
 _COMMANDS = (
     ("pypi", re.compile(r"\b(?:pip[\d.]*|uv pip)\s+(?:[-\w=]+\s+)*install\s")),

@@ -4,12 +4,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from client_telemetry.artefacts import known_packages
-from client_telemetry.artefacts.known_packages import normal_name
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
+from client_telemetry.knowledge import known_packages
+from client_telemetry.knowledge.known_packages import normal_name
 
 _REQUIRE = re.compile(r"^\s*(?:require\s+)?\"?([\w.~/-]+\.[\w.~/-]+/[\w.~/-]+)\"?\s+(v[^\s/]+)\s*(//.*)?$")
 _REPLACE = re.compile(

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from client_telemetry.artefacts import known_packages
 from client_telemetry.artefacts.packages import Package, declared
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, text_of
 from client_telemetry.artefacts.readers.lines import numbered
+from client_telemetry.knowledge import known_packages
 
 _LOCKED = re.compile(r"^([\w.-]+):([\w.-]+):(\d[^=\s]*)(?:=.*)?$")
 _COORDINATES = re.compile(

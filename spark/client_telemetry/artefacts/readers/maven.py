@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 
-from client_telemetry.artefacts import known_packages
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import Element, parse
+from client_telemetry.knowledge import known_packages
 
 PARENT_NOT_HERE = "declared in a parent that is not here"
 IMPORTED_NOT_HERE = "managed by a list that is not here"

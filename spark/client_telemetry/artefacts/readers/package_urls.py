@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from packageurl import PackageURL
 
-from client_telemetry.artefacts.known_packages import normal_name
+from client_telemetry.knowledge.known_packages import normal_name
 
 
 class NamedPackage(NamedTuple):

@@ -10,11 +10,11 @@ from fnmatch import fnmatchcase
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from client_telemetry.artefacts.known_packages import normal_name
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
+from client_telemetry.knowledge.known_packages import normal_name
 
 REQUIREMENTS = (
     *(f"*{word}*.{suffix}" for word in ("requirements", "constraints") for suffix in ("txt", "in")),

@@ -2,7 +2,8 @@
 
 `contains` says how a package stands to the library: it `is` the library (or a binding with the library inside), it brings
 the library in the `same_version`, or it `brings` some version of it (carried_versions.py), and what a build takes is decided
-by all that is in it. Lists of versions (BOMs) and parents either `manages` it or `manages_nothing` of Kafka.
+by all that is in it. Lists of versions (BOMs) and parents either `manages` it or `manages_nothing` of Kafka. A user's row comes before the
+shipped one of the same name.
 """
 
 import re
@@ -10,13 +11,37 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, carried_versions, due, rows
+from client_telemetry.knowledge import DamagedKnowledge, Line, carried_versions, due, package_names, rows
 
 FILE = "artefact_packages.csv"
 COLUMNS = ("type", "name", "library", "binding", "contains", "note", "source")
 _KAFKA = "org.apache.kafka"
 IS, SAME_VERSION, BRINGS = "is", "same_version", "brings"
 MANAGES, MANAGES_NOTHING = "manages", "manages_nothing"
+TYPES = (
+    "apk",
+    "cargo",
+    "composer",
+    "conan",
+    "conda",
+    "cpan",
+    "deb",
+    "gem",
+    "generic",
+    "github",
+    "golang",
+    "hackage",
+    "hex",
+    "maven",
+    "npm",
+    "nuget",
+    "pecl",
+    "pypi",
+    "rpm",
+    "swift",
+    "vcpkg",
+)
+"""Of package URLs, and pecl and vcpkg for what those have no type for."""
 _CONTAINS = (IS, SAME_VERSION, BRINGS, MANAGES, MANAGES_NOTHING)
 
 
@@ -33,14 +58,30 @@ class KnownPackage(NamedTuple):
 @cache
 def _by_name() -> dict[tuple[str, str], KnownPackage]:
     known: dict[tuple[str, str], KnownPackage] = {}
-    for line, (kind, name, library, binding, contains, note, source) in rows(FILE, COLUMNS):
-        due(FILE, line, type=kind, name=name, source=source)
-        if contains not in _CONTAINS:
-            raise DamagedKnowledge(FILE, line, f"contains {contains!r} is none of {', '.join(_CONTAINS)}")
-        if (kind, name) in known:
-            raise DamagedKnowledge(FILE, line, f"{kind} {name} occurs twice")
-        known[kind, name] = KnownPackage(kind, name, library, binding, contains, note)
+    first: dict[tuple[str, str], int] = {}
+    for line, cells in rows(FILE, COLUMNS):
+        row = _row(line, cells)
+        key = row.type, row.name
+        earlier = first.setdefault(key, line)
+        if earlier is line:
+            known[key] = row
+        elif isinstance(line, Line) or not isinstance(earlier, Line):
+            raise DamagedKnowledge(FILE, line, f"{row.type} {row.name} occurs twice, first in line {earlier}")
     return known
+
+
+def _row(line: int, cells: list[str]) -> KnownPackage:
+    kind, name, library, binding, contains, note, source = cells
+    due(FILE, line, type=kind, name=name, source=source)
+    if kind not in TYPES:
+        raise DamagedKnowledge(FILE, line, f"type {kind!r} is none of {', '.join(TYPES)}")
+    if contains not in _CONTAINS:
+        raise DamagedKnowledge(FILE, line, f"contains {contains!r} is none of {', '.join(_CONTAINS)}")
+    if kind == "maven" and not re.fullmatch(r"[^\s/:]+/[^\s/:]+", name):
+        raise DamagedKnowledge(
+            FILE, line, f"name {name!r} is not group/artifact, as in org.apache.kafka/kafka-clients"
+        )
+    return KnownPackage(kind, package_names.normal(kind, name), library, binding, contains, note)
 
 
 def find(kind: str, name: str) -> KnownPackage | None:
@@ -84,13 +125,7 @@ def normal_name(kind: str, name: str) -> str:
             if group == artifact and (kind, f"{_KAFKA}/{artifact}") in _by_name()
             else name
         )
-    if kind == "pypi":
-        return re.sub(r"[-_.]+", "-", name).lower()  # PEP 503
-    return (
-        name.lower()
-        if kind in ("golang", "nuget", "composer", "github", "hex", "deb", "apk", "rpm")
-        else name
-    )
+    return package_names.normal(kind, name)
 
 
 def every() -> Iterable[KnownPackage]:
