@@ -18,6 +18,8 @@ from include.clusters import CHECKOUT, read_clusters
 
 DAYS_PUBLISHED = AssetAlias("client_telemetry_days")
 """Every cluster's days: an event of it has `cluster` and `days` as extra."""
+STATES_COMPUTED = Asset(name="client_telemetry_campaigns", uri="client-telemetry://campaigns/states")
+"""States of a campaign, computed again."""
 FILE_VARIABLE = "CLIENT_TELEMETRY_CAMPAIGNS"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from include.campaigns import DAYS_PUBLISHED
+from include.campaigns import DAYS_PUBLISHED, STATES_COMPUTED
 from include.releases import RELEASES
 
 OPTIONAL_DAY = {"type": ["null", "string"], "format": "date"}
@@ -62,7 +62,12 @@ REVIEW = {
 _OF_A_CAMPAIGN = {"starts_spark": True, "map_index_template": "{{ task.cluster }}"}
 ASKED = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], **_OF_A_CAMPAIGN}
 ANSWERED = {"locations": ["publish", "owners", "hosts"], **_OF_A_CAMPAIGN}
-STANDING = {"locations": ["publish", "targets"], "page": "runs", **_OF_A_CAMPAIGN}
+STANDING = {
+    "locations": ["publish", "targets"],
+    "page": "runs",
+    "outlets": [STATES_COMPUTED],
+    **_OF_A_CAMPAIGN,
+}
 """What impact, publish and upgrade_campaign are told in a campaign's run."""
 
 

@@ -19,6 +19,7 @@ def test_the_inventory_of_dags(dags):
         "broker_upgrade_impact",
         "broker_upgrade_review",
         "client_telemetry_daily",
+        "client_telemetry_notices",
         "lake_maintenance",
         "telemetry_subscription_check",
         "upgrade_campaign",

@@ -15,21 +15,27 @@ class Sent:
     def __init__(self, file: Path) -> None:
         """Raises BadNotices for a file that is something else, and OSError."""
         self._file = file
+        self._keys = self._read()
+
+    def _read(self) -> dict[str, str]:
         try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-            self._keys = {str(about): str(key) for about, key in found["sent"].items()}
+            found = json.loads(self._file.read_text(encoding="utf-8"))
+            return {str(about): str(key) for about, key in found["sent"].items()}
         except FileNotFoundError:
-            self._keys = {}
+            return {}
         except (ValueError, LookupError, TypeError, AttributeError):
-            raise BadNotices(f"{file} is not a file of sent notices: name another one by --sent") from None
+            raise BadNotices(
+                f"{self._file} is not a file of sent notices: name another one by --sent"
+            ) from None
 
     def last(self, about: str) -> str:
         """Empty if nothing was sent about it."""
         return self._keys.get(about, "")
 
     def record(self, about: str, key: str) -> None:
-        """Written at once: what is interrupted repeats at most the notice that was on its way."""
-        self._keys[about] = key
+        """Written at once: what is interrupted repeats at most the notice that was on its way. What another run has recorded meanwhile
+        stays."""
+        self._keys = {**self._read(), about: key}
         self._file.parent.mkdir(parents=True, exist_ok=True)
         content = json.dumps({"sent": dict(sorted(self._keys.items()))}, indent=1) + "\n"
         replace_file(self._file, content.encode())
