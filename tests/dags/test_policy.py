@@ -62,6 +62,9 @@ def test_no_task_and_no_run_hangs_for_ever(dags):
 def test_tasks_that_write_tables_share_the_pool_of_one_slot(dags):
     for dag in dags.values():
         stages = [task for task in dag.tasks if task.operator_name == "SparkStage"]
+        if dag.dag_id == "client_telemetry_notices":  # reads published files, and writes no table
+            assert not stages
+            continue
         assert stages, dag.dag_id
         assert {task.pool for task in stages} == {"lake_writer"}
 
