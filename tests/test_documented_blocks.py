@@ -113,6 +113,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/airflow.md", "include/airflow.sh airflow dags test lake_maintenance"): Run(before=DATABASE),
     ("docs/airflow.md", "export AIRFLOW__CORE__MULTI_TEAM=True"): Run(before=DATABASE),
     ("docs/airflow.md", "include/airflow.sh airflow db clean"): Run(before=DATABASE),
+    ("docs/system.md", "docker compose up"): NotRun("needs Docker; test_compose.py holds the file against its specification"),
     ("docs/broker-plugin.md", "metric.reporters="): RECIPES,
     ("docs/broker-plugin.md", "java -cp kafka-client-telemetry-dump"): NotRun("needs the built plugin and a Kafka; IdentifiersTest (broker-plugin) calls it"),
     ("docs/broker-plugin.md", "- hosts: brokers"): RECIPES,
