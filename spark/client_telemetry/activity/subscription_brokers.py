@@ -4,14 +4,13 @@ the user says, or what brokers reported.
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.subscriptions import answered, described
 from client_telemetry.subscriptions.configured_file import Resource, resource_of
-from client_telemetry.tables.rows import BrokerRow
+from client_telemetry.tables.rows import BrokerRow, SubscriptionRecord
 
 
 class NotKnown(ValueError):
@@ -65,7 +64,7 @@ def release_of(release: str | None, brokers: list[BrokerRow]) -> tuple[str, tupl
 
 def configured_resources(broker_rows: Iterable[BrokerRow]) -> tuple[list[Resource] | None, list[str]]:
     """Subscriptions of the last day on which brokers reported any, and remarks; None if no broker reported."""
-    latest: dict[int, tuple[tuple[dt.date, dt.datetime], Any]] = {}
+    latest: dict[int, tuple[tuple[dt.date, dt.datetime], list[SubscriptionRecord]]] = {}
     for row in broker_rows:
         if row["subscriptions"] is not None:
             at = (row["dt"], row["last_evidence_at"] or dt.datetime.min.replace(tzinfo=dt.UTC))
@@ -90,7 +89,7 @@ def configured_resources(broker_rows: Iterable[BrokerRow]) -> tuple[list[Resourc
     return resources, remarks
 
 
-def _plain(subscriptions: Iterable[Mapping[str, Any]]) -> list[tuple[object, ...]]:
+def _plain(subscriptions: Iterable[SubscriptionRecord]) -> list[tuple[object, ...]]:
     return sorted(
         (
             subscription["name"],

@@ -1,12 +1,13 @@
 """Client instances of some days from the tables of the lake, as input of subscriptions/observed.py."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TypedDict, cast
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.identity.client_key import CLIENT_KEY, ClientKey, HasClientKey, client_key
 from client_telemetry.knowledge import software
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.subscriptions import forecast
@@ -22,7 +23,8 @@ from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTO
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
-from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.rows import ClientRow
 from client_telemetry.tables.table import Table
 
 READ = (
@@ -41,18 +43,59 @@ _REPEATED_RESOURCE_BYTES = 90
 _POINT_BYTES = 36
 _LABEL_BYTES = 10
 
-Client = tuple[str | None, ...]
+
+class Origin(HasClientKey):
+    """Of an instance's first push."""
+
+    client_address: str | None
+    client_port: int | None
+
+
+class Pushing(TypedDict):
+    """Row of `pushing`."""
+
+    client_instance_id: bytes
+    first: Origin
+    seconds: float
+    pushes: int
+    terminating_pushes: int
+    rejected_pushes: int
+    points: int
+    silent_seconds: float
+    payload_bytes: int | None
+    largest_payload_bytes: int | None
+    compressed_bytes: int | None
+    largest_compressed_bytes: int | None
+    push_interval_ms: int | None
+
+
+class Share(TypedDict):
+    """Row of `metric_shares`; either of `client` and `client_instance_id` is null."""
+
+    client_instance_id: bytes
+    client: HasClientKey | None
+    metric: str
+    points: int
+    label_bytes: int
+
+
+class Connected(Origin):
+    """Row of `connected`."""
+
+    seconds: float
+    api_keys: list[int] | None
+    linked: int
 
 
 def instances_seen(inputs: StageInputs) -> list[ObservedInstance]:
     """From tables READ of the days."""
     pushes = inputs.frame(CLIENT_PUSHES)
-    pushing_rows = _collected(pushing(pushes, inputs.frame(CLIENT_SESSIONS)))
+    pushing_rows = cast("list[Pushing]", _collected(pushing(pushes, inputs.frame(CLIENT_SESSIONS))))
     per_instance = len(pushing_rows) <= INSTANCES_ONE_BY_ONE
     return observed_instances(
         pushing_rows,
-        _collected(metric_shares(inputs.frame(CLIENT_METRICS), pushes, per_instance)),
-        _collected(connected(inputs.frame(CLIENT_CONNECTIONS))),
+        cast("list[Share]", _collected(metric_shares(inputs.frame(CLIENT_METRICS), pushes, per_instance))),
+        cast("list[Connected]", _collected(connected(inputs.frame(CLIENT_CONNECTIONS)))),
         inputs.rows(CLIENTS),
     )
 
@@ -163,34 +206,36 @@ def connected(connections: DataFrame) -> DataFrame:
 
 
 def observed_instances(
-    pushing_rows: Iterable[Mapping[str, Any]],
-    share_rows: Iterable[Mapping[str, Any]],
-    connected_rows: Iterable[Mapping[str, Any]],
-    client_rows: Iterable[Mapping[str, Any]],
+    pushing_rows: Iterable[Pushing],
+    share_rows: Iterable[Share],
+    connected_rows: Iterable[Connected],
+    client_rows: Iterable[ClientRow],
 ) -> list[ObservedInstance]:
     """`client_rows`: rows of `clients` of the days; clients that it does not have are the brokers' own."""
     pushing_rows = list(pushing_rows)
-    owners: dict[Client, str | None] = {}
-    roles: dict[Client, set[str]] = defaultdict(set)
-    for row in sorted(client_rows, key=lambda row: row["dt"]):
-        key = _client(row)
-        owners[key] = row["owner"]
-        roles[key].update(row["roles"])
+    owners: dict[ClientKey, str | None] = {}
+    roles: dict[ClientKey, set[str]] = defaultdict(set)
+    for known in sorted(client_rows, key=lambda row: row["dt"]):
+        key = client_key(known)
+        owners[key] = known["owner"]
+        roles[key].update(known["roles"])
     names = {bytes(row["client_instance_id"]): row["first"]["client_software_name"] for row in pushing_rows}
     shares: dict[object, dict[str, tuple[float, float]]] = defaultdict(dict)
     points: dict[object, int] = defaultdict(int)
-    for row in share_rows:
-        client = row["client"]
-        whose: object = _client(client) if client else bytes(row["client_instance_id"])
-        name = client["client_software_name"] if client else names.get(bytes(row["client_instance_id"]))
+    for share in share_rows:
+        named = share["client"]
+        whose: object = client_key(named) if named else bytes(share["client_instance_id"])
+        name = named["client_software_name"] if named else names.get(bytes(share["client_instance_id"]))
         repeated = _REPEATED_RESOURCE_BYTES if name == JAVA_NAME else 0
-        weight = row["points"] * (_POINT_BYTES + len(row["metric"].encode()) + repeated) + row["label_bytes"]
-        shares[whose][row["metric"]] = (row["points"], weight)
-        points[whose] += row["points"]
-    connections = {(_client(row), row["client_address"]): row for row in connected_rows}
+        weight = (
+            share["points"] * (_POINT_BYTES + len(share["metric"].encode()) + repeated) + share["label_bytes"]
+        )
+        shares[whose][share["metric"]] = (share["points"], weight)
+        points[whose] += share["points"]
+    connections = {(client_key(row), row["client_address"]): row for row in connected_rows}
     instances = []
     for row in pushing_rows:
-        first, client = row["first"], _client(row["first"])
+        first, client = row["first"], client_key(row["first"])
         instance_id = bytes(row["client_instance_id"])
         known_by: object = instance_id if instance_id in shares else client
         part = row["points"] / points[known_by] if points[known_by] else 0.0
@@ -216,23 +261,23 @@ def observed_instances(
                 row["silent_seconds"],
             )
         )
-    pushing_clients = {(_client(row["first"]), row["first"]["client_address"]) for row in pushing_rows}
-    for (client, address), row in connections.items():
-        if client in owners and (client, address) not in pushing_clients and not row["linked"]:
+    pushing_clients = {(client_key(row["first"]), row["first"]["client_address"]) for row in pushing_rows}
+    for (client, address), connection in connections.items():
+        if client in owners and (client, address) not in pushing_clients and not connection["linked"]:
             instances.append(
                 ObservedInstance(
-                    _instance(row, None),
-                    row["principal"],
+                    _instance(connection, None),
+                    connection["principal"],
                     owners[client],
                     tuple(sorted(roles[client])),
-                    _api_keys(row),
-                    row["seconds"],
+                    _api_keys(connection),
+                    connection["seconds"],
                 )
             )
     return instances
 
 
-def _decompressed(row: Mapping[str, Any]) -> tuple[int, int]:
+def _decompressed(row: Pushing) -> tuple[int, int]:
     """Payload bytes of all pushes, and of the largest one. Request logs, and plugins of Kafka 3.7, have payloads as
     they were sent: their decompressed size is estimated.
     """
@@ -261,15 +306,11 @@ def lake_sizes(inputs: StageInputs) -> LakeSizes | None:
     return LakeSizes((points_bytes + stored(CLIENT_METRIC_HISTOGRAMS)[0]) / points, pushes_bytes / pushes)
 
 
-def _client(row: Mapping[str, Any]) -> Client:
-    return tuple(row[name] for name in CLIENT_KEY)
-
-
-def _api_keys(row: Mapping[str, Any] | None) -> frozenset[int]:
+def _api_keys(row: Connected | None) -> frozenset[int]:
     return frozenset(row["api_keys"] or ()) if row else frozenset()
 
 
-def _instance(row: Mapping[str, Any], instance_id: bytes | None) -> ClientInstance:
+def _instance(row: Origin, instance_id: bytes | None) -> ClientInstance:
     return ClientInstance(
         instance_id,
         row["client_id"],

@@ -6,7 +6,7 @@ event_files.py reads from data files what connections did.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import inf
-from typing import Any, cast
+from typing import TypedDict, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +25,7 @@ from client_telemetry.activity.records import (
     UnnamedRefusal,
     Use,
 )
+from client_telemetry.identity.client_key import HasClientKey
 from client_telemetry.knowledge import kip511
 from client_telemetry.tables.rows import BrokerRow
 from client_telemetry.workers.columns import Vector
@@ -72,7 +73,46 @@ def metric_points(pushes: DataFrame, metrics: DataFrame) -> DataFrame:
     return points.where("value is not null").join(who, [*key], "inner")
 
 
-def instance_points(rows: Iterable[Mapping[str, Any]]) -> dict[Instance, list[Point]]:
+class MetricPoint(HasClientKey):
+    """Row of `metric_points`; times in seconds since 1970."""
+
+    client_instance_id: bytes
+    metric: str
+    attributes: str | None
+    temporality: str
+    received_at: float
+    start_time: float | None
+    time: float
+    value: float
+
+
+class OfBroker(TypedDict):
+    """Columns RUN of event_files, and the address."""
+
+    broker_id: int
+    broker_incarnation: str | None
+    client_address: str | None
+    first: float
+    last: float
+
+
+class RefusalRow(OfBroker):
+    """Row of Known.refusals (event_files.py)."""
+
+    api_key: int
+    version: int
+    rejected: int
+
+
+class LoginRow(OfBroker):
+    """Row of `failed_logins`."""
+
+    sasl_mechanism: str | None
+    reason: str | None
+    connections: int
+
+
+def instance_points(rows: Iterable[MetricPoint]) -> dict[Instance, list[Point]]:
     """From rows of `metric_points`. A client keeps its instance id for its whole session, so the names of its first
     push apply.
     """
@@ -163,7 +203,7 @@ def feature_levels(brokers: Iterable[BrokerRow], runs: Sequence[BrokerRun]) -> l
 def evidence(
     cluster_id: str,
     use_rows: pa.Table,
-    login_rows: Iterable[Mapping[str, object]],
+    login_rows: Iterable[LoginRow],
     brokers: Sequence[BrokerRow],
     slot_seconds: int,
 ) -> Evidence:
@@ -190,8 +230,8 @@ def _names_nobody(uses: pa.Table) -> pa.ChunkedArray:
 
 def without_clients(
     cluster_id: str,
-    refusal_rows: Iterable[Mapping[str, Any]],
-    login_rows: Iterable[Mapping[str, Any]],
+    refusal_rows: Iterable[RefusalRow],
+    login_rows: Iterable[LoginRow],
     brokers: Sequence[BrokerRow],
     slot_seconds: int,
     *,

@@ -1,6 +1,7 @@
 """The questions as tools of the Model Context Protocol, over standard input and output."""
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -83,9 +84,8 @@ def server(questions: Questions, version: str) -> MCPServer:
     return made
 
 
-def _answer(question: Any, *arguments: object) -> dict[str, Any]:
+def _answer(question: Callable[..., dict[str, object]], *arguments: object) -> dict[str, object]:
     try:
-        found: dict[str, object] = question(*arguments)
+        return question(*arguments)
     except NotThere as error:
         raise ToolError(str(error)) from None
-    return found

@@ -1,14 +1,18 @@
 """Published reports and campaigns in a folder, found by what the folder lists: no name that is asked for becomes a path."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 _REPORTS: Final = "upgrade_impact"
 _CAMPAIGNS: Final = "upgrade_campaign"
 _NAMED: Final = 20
+
+
+Document = dict[str, object]
+"""An object of JSON that this or an older version published."""
 
 
 class NotThere(LookupError):
@@ -36,7 +40,7 @@ class Published:
             found.append({**summary, "report": each.name})
         return sorted(found, key=lambda each: str(each.get("created_at")), reverse=True)
 
-    def report(self, cluster: str, report: str = "") -> dict[str, Any]:
+    def report(self, cluster: str, report: str = "") -> Document:
         """report.json of the named report, or of the newest one."""
         summaries = self.reports(cluster)
         if not summaries:
@@ -48,7 +52,7 @@ class Published:
     def campaigns(self) -> list[str]:
         return [folder.name for folder in _folders(self._root / _CAMPAIGNS)]
 
-    def campaign(self, name: str) -> dict[str, Any]:
+    def campaign(self, name: str) -> Document:
         """campaign.json."""
         return _parsed(_named(_folders(self._root / _CAMPAIGNS), name, "campaign") / "campaign.json")
 
@@ -72,7 +76,7 @@ def _named(folders: list[Path], name: str, what: str) -> Path:
     raise NotThere(f"there is no {what} of this name; there are: {there}")
 
 
-def _parsed(file: Path) -> dict[str, Any]:
+def _parsed(file: Path) -> Document:
     try:
         if file.is_symlink():
             raise FileNotFoundError
@@ -91,6 +95,18 @@ def _read(file: Path, _modified: int) -> object:
     return json.loads(file.read_text(encoding="utf-8-sig"))
 
 
-def items(document: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
+def items(document: Mapping[str, object], key: str) -> Iterator[Document]:
     """The objects of a list; nothing for a document of an older version."""
-    yield from (each for each in document.get(key) or () if isinstance(each, dict))
+    yield from (each for each in values(document, key) if isinstance(each, dict))
+
+
+def member(document: Mapping[str, object], key: str) -> Document:
+    """An object; empty for a document of an older version."""
+    found = document.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def values(document: Mapping[str, object], key: str) -> list[object]:
+    """Of a list; none for a document of an older version."""
+    found = document.get(key)
+    return found if isinstance(found, list) else []

@@ -4,9 +4,9 @@ Text that clients chose (names of applications, client ids, groups, topics, decl
 invisible characters visible and cut to LONGEST characters, so that whoever reads an answer can tell data from words of this project.
 """
 
-from typing import Any, Final
+from typing import Final
 
-from client_telemetry.answers.published import NotThere, Published, items
+from client_telemetry.answers.published import Document, NotThere, Published, items, member, values
 from client_telemetry.reports.client_strings import shortened, shown
 
 LONGEST: Final = 200
@@ -41,7 +41,7 @@ class Questions:
     def __init__(self, published: Published) -> None:
         self._published = published
 
-    def what_is_published(self) -> dict[str, object]:
+    def what_is_published(self) -> Document:
         clusters = {}
         for cluster in self._published.clusters():
             reports = self._published.reports(cluster)
@@ -62,7 +62,7 @@ class Questions:
             ]
         return {"clusters": clusters, "campaigns": self._published.campaigns()}
 
-    def upgrade(self, cluster: str, report: str = "") -> dict[str, object]:
+    def upgrade(self, cluster: str, report: str = "") -> Document:
         document = self._published.report(cluster, report)
         keys = (
             "sentence",
@@ -77,7 +77,7 @@ class Questions:
             "asked_by",
             "not_assessed",
         )
-        question = document.get("question") or {}
+        question = member(document, "question")
         asked = (
             "report_id",
             "from_release",
@@ -91,7 +91,7 @@ class Questions:
             {
                 "change": each.get("text"),
                 "certainty": each.get("certainty"),
-                "applications": len(each.get("applications") or ()),
+                "applications": len(values(each, "applications")),
             }
             for each in items(document, "changes")
         ]
@@ -110,7 +110,7 @@ class Questions:
         owner: str = "",
         contains: str = "",
         limit: int = 50,
-    ) -> dict[str, object]:
+    ) -> Document:
         document = self._published.report(cluster, report)
         found = [
             each
@@ -133,10 +133,10 @@ class Questions:
         ]
         return {"total": len(found), "applications": rows}
 
-    def application(self, cluster: str, id: str, report: str = "") -> dict[str, object]:
+    def application(self, cluster: str, id: str, report: str = "") -> Document:
         document = self._published.report(cluster, report)
         application = _by_id(document, "applications", id)
-        clients = document.get("clients") or []
+        clients = list(items(document, "clients"))
         return {
             "id": id,
             "name": client_text(application.get("name")),
@@ -145,19 +145,19 @@ class Questions:
             "changes": application.get("changes"),
             "clients": [
                 _client(clients[place])
-                for place in (application.get("clients") or ())[:_NAMES]
-                if 0 <= place < len(clients)
+                for place in values(application, "clients")[:_NAMES]
+                if isinstance(place, int) and 0 <= place < len(clients)
             ],
-            "number_of_clients": len(application.get("clients") or ()),
+            "number_of_clients": len(values(application, "clients")),
         }
 
-    def evidence(self, cluster: str, client: str, report: str = "") -> dict[str, object]:
+    def evidence(self, cluster: str, client: str, report: str = "") -> Document:
         document = self._published.report(cluster, report)
         found = _by_id(document, "clients", client)
         findings = [{key: each.get(key) for key in _OF_FINDING} for each in items(found, "findings")]
         return {**_client(found), "findings": findings[:MOST]}
 
-    def what_settles_it(self, cluster: str, report: str = "") -> dict[str, object]:
+    def what_settles_it(self, cluster: str, report: str = "") -> Document:
         document = self._published.report(cluster, report)
         open_ones = [
             {
@@ -171,7 +171,7 @@ class Questions:
         questions = [
             {
                 **{key: each.get(key) for key in ("condition", "consequence", "settled_by")},
-                "applications": len(each.get("applications") or ()),
+                "applications": len(values(each, "applications")),
             }
             for each in items(document, "cluster_questions")
         ]
@@ -181,7 +181,7 @@ class Questions:
             "about_applications": open_ones[:MOST],
         }
 
-    def owners(self, cluster: str, report: str = "") -> dict[str, object]:
+    def owners(self, cluster: str, report: str = "") -> Document:
         keys = (
             "owner",
             "contact",
@@ -198,12 +198,12 @@ class Questions:
         ]
         return {"total": len(rows), "owners": rows[:MOST]}
 
-    def compare_releases(self, cluster: str, report: str = "") -> dict[str, object]:
+    def compare_releases(self, cluster: str, report: str = "") -> Document:
         document = self._published.report(cluster, report)
         differences = [
             {
                 **{key: value for key, value in each.items() if key != "names"},
-                "names": [client_text(name) for name in each.get("names") or ()],
+                "names": [client_text(name) for name in values(each, "names")],
             }
             for each in items(document, "target_differences")
         ]
@@ -213,7 +213,7 @@ class Questions:
             "better_target": document.get("better_target"),
         }
 
-    def campaign(self, name: str) -> dict[str, object]:
+    def campaign(self, name: str) -> Document:
         document = self._published.campaign(name)
         applications = [
             {
@@ -226,7 +226,7 @@ class Questions:
             }
             for each in items(document, "applications")
         ]
-        plan = document.get("campaign") or {}
+        plan = member(document, "campaign")
         return {
             "plan": {key: plan.get(key) for key in ("name", "clusters", "to_release", "date", "contact")},
             **{key: document.get(key) for key in ("day", "sentence", "gate", "counts", "forecast")},
@@ -236,9 +236,9 @@ class Questions:
         }
 
 
-def _client(client: dict[str, Any]) -> dict[str, Any]:
+def _client(client: Document) -> Document:
     lists = {
-        key: [client_text(each) for each in (client.get(key) or ())[:_NAMES]]
+        key: [client_text(each) for each in values(client, key)[:_NAMES]]
         for key in ("group_ids", "transactional_ids", "topics", "address_sample", "hosts")
     }
     declared = {
@@ -248,7 +248,7 @@ def _client(client: dict[str, Any]) -> dict[str, Any]:
     return {"id": client.get("anchor"), **declared, **{key: client.get(key) for key in _OF_CLIENT}, **lists}
 
 
-def _by_id(document: dict[str, Any], key: str, anchor: str) -> dict[str, Any]:
+def _by_id(document: Document, key: str, anchor: str) -> Document:
     for each in items(document, key):
         if each.get("anchor") == anchor:
             return each

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
-from typing import Any
 
 from client_telemetry.console.arguments import Arguments, day
 from client_telemetry.console.counted import counted
@@ -23,6 +22,7 @@ from client_telemetry.lake.catalog import is_missing
 from client_telemetry.lake.lake import Lake
 from client_telemetry.reports.spreadsheet import cell
 from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.rows import ClientRow
 
 STATES = {
     "here": "seen on the last published day",
@@ -71,7 +71,7 @@ class History:
 
 
 def histories(
-    clients: Iterable[Mapping[str, Any]],
+    clients: Iterable[ClientRow],
     published: Mapping[str, Collection[dt.date]],
     key_columns: Sequence[str] = OF_APPLICATIONS,
 ) -> list[History]:
@@ -79,26 +79,32 @@ def histories(
     are ignored. `key_columns`: OF_APPLICATIONS or OF_CLIENTS.
     """
     number = {cluster: {day: n for n, day in enumerate(sorted(days))} for cluster, days in published.items()}
-    families: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    families: dict[tuple[str | None, ...], list[ClientRow]] = {}
     for client in clients:
         if client["dt"] in number.get(client["cluster_id"], ()):
-            named = {**client, "application_family": _application_family(client)}
+            named = {
+                "cluster_id": client["cluster_id"],
+                "principal": client["principal"],
+                "application_family": _application_family(client),
+                "client_family": client["client_family"],
+                "client_software_name": client["client_software_name"],
+            }
             families.setdefault(tuple(named[name] for name in key_columns), []).append(client)
     histories_found = [
-        _history(dict(zip(key_columns, key, strict=True)), rows, number[key[0]])
+        _history(dict(zip(key_columns, key, strict=True)), rows, number[rows[0]["cluster_id"]])
         for key, rows in families.items()
     ]
     return sorted(histories_found, key=lambda history: [getattr(history, name) or "" for name in key_columns])
 
 
-def _application_family(client: Mapping[str, Any]) -> str | None:
+def _application_family(client: ClientRow) -> str | None:
     """Rows of versions that knew no applications have none: there, a client id's family is one."""
     application: str | None = client["application"]
     return client["client_family"] if application is None else family(application).text
 
 
 def _history(
-    key: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], number: Mapping[dt.date, int]
+    key: Mapping[str, str | None], rows: Sequence[ClientRow], number: Mapping[dt.date, int]
 ) -> History:
     numbers_seen = sorted({number[row["dt"]] for row in rows})
     longest = max((after - before - 1 for before, after in pairwise(numbers_seen)), default=0)
@@ -106,7 +112,7 @@ def _history(
     state = "here" if not silent else "silent" if silent <= longest else "gone"
     last = max(row["last_seen_at"] for row in rows)
     return History(
-        cluster_id=key["cluster_id"],
+        cluster_id=rows[0]["cluster_id"],
         principal=key["principal"],
         application_family=key.get("application_family"),
         client_family=key.get("client_family"),
@@ -166,9 +172,9 @@ def _refuse(text: str) -> int:
     return 2
 
 
-def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[dict[str, Any]]:
+def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[ClientRow]:
     if not lake.exists(CLIENTS):
         return []
-    partitions: dict[str, Any] = {"cluster_id": cluster_id} if cluster_id else {}
-    rows: list[Any] = lake.rows(CLIENTS, columns=_COLUMNS, **partitions)
+    partitions: dict[str, object] = {"cluster_id": cluster_id} if cluster_id else {}
+    rows = lake.rows(CLIENTS, None, _COLUMNS, **partitions)
     return [row for row in rows if until is None or row["dt"] <= until]

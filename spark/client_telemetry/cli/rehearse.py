@@ -25,6 +25,7 @@ from client_telemetry.console.progress import Progress
 from client_telemetry.formats import report_file
 from client_telemetry.formats.rehearsal_file import Application, Rehearsal
 from client_telemetry.formats.report_file import NotAReport, Report, add_report
+from client_telemetry.identity.client_key import client_key
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.releases import UnusableRelease, exact
 from client_telemetry.knowledge.vocabulary import Verdict
@@ -34,7 +35,7 @@ from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS
 from client_telemetry.rehearsal.library_programs import NotInstalled
 from client_telemetry.rehearsal.rehearsing import Limits, Rehearsing, sandboxes
 from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
-from client_telemetry.rehearsal.seen_logins import MECHANISMS, key_of, seen_logins
+from client_telemetry.rehearsal.seen_logins import MECHANISMS, seen_logins
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.upgrade.publish import add_rehearsal
 
@@ -138,7 +139,7 @@ def _rehearse(args: argparse.Namespace, report: Report, target: str) -> Rehearsa
     logins = seen_logins(args.lake, report["question"]) if args.lake else {}
     wanted = [
         subjects.of_client(
-            client, from_release, args.mechanism or (logins.get(key_of(client), "") if logins else "")
+            client, from_release, args.mechanism or (logins.get(client_key(client), "") if logins else "")
         )
         for client in report["clients"]
     ]

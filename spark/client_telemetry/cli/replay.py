@@ -12,9 +12,8 @@ or an argument that cannot be used.
 import argparse
 import csv
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.arguments import Arguments
@@ -90,7 +89,7 @@ def _sent(args: argparse.Namespace) -> list[Sent]:
     return replay.sent_by(lake.each_row(CLIENTS, None, _COLUMNS, **partitions))
 
 
-def _target(args: argparse.Namespace, sent: Sequence[Sent], progress: Progress) -> Mapping[str, Any]:
+def _target(args: argparse.Namespace, sent: Sequence[Sent], progress: Progress) -> target_file.Content:
     if measured_targets.is_file(args.target):
         return target_file.read(Path(args.target))
     settings = read_properties(args.command_config) if args.command_config else {}

@@ -147,7 +147,7 @@ def _same(old: RawObjectRow, new: RawObjectRow) -> bool:
 
 
 def _flags(
-    key: ObjectKey, arrival: Arrived, file: ManifestFile | None, reported_hours: set[Any]
+    key: ObjectKey, arrival: Arrived, file: ManifestFile | None, reported_hours: set[tuple[int, str, int]]
 ) -> list[str]:
     flags = []
     if key.incarnation is None:

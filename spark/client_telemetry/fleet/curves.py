@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 import pyarrow as pa
@@ -66,7 +66,7 @@ def usage(spark: SparkSession, events: Sequence[PartitionFile], times: Grid) -> 
         return event_files.read(tasks[task], buckets)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        pieces: Iterator[Any] = unpacked(batches)
+        pieces = cast("Iterator[event_files.Events]", unpacked(batches))
         uses = event_files.of_connections(pieces, times.seconds)
         if uses is not None:
             yield from usage_of(uses, times).to_batches()
@@ -196,16 +196,19 @@ def groups(used: DataFrame, open_: DataFrame, values: DataFrame, clients: DataFr
         used.select("api_key").distinct().select(F.lit("api_key").alias("kind"), "api_key"),
         values.select("metric").distinct().select(F.lit("metric_name").alias("kind"), "metric"),
     ]
-    names: dict[str, list[Any]] = {"api_key": [], "metric_name": []}
+    api_keys: list[int] = []
+    metric_names: list[str] = []
     for row in _together([*of_groups, *of_all]).collect():
-        if row["kind"] in names:
-            names[row["kind"]].append(row["metric"] if row["api_key"] is None else row["api_key"])
+        if row["kind"] == "api_key":
+            api_keys.append(row["api_key"])
+        elif row["kind"] == "metric_name":
+            metric_names.append(row["metric"])
         else:
             _add(shown[row["of"], row["name"], row["version"]], row)
     versions, of_owners = (
         tuple(day for (of, *_), day in shown.items() if of == wanted) for wanted in (_VERSIONS, _OWNERS)
     )
-    return Groups(versions, of_owners, tuple(names["api_key"]), tuple(names["metric_name"]))
+    return Groups(versions, of_owners, tuple(api_keys), tuple(metric_names))
 
 
 def _grouped(frame: DataFrame, owners: DataFrame) -> DataFrame:
@@ -353,7 +356,21 @@ def _lines_of_clients(used: DataFrame, open_: DataFrame, values: DataFrame) -> D
     return lines.groupBy(*_CLIENT).agg(F.collect_list(F.struct("kind", "line", "points")).alias("lines"))
 
 
-def _client_text(row: dict[str, Any]) -> str:
+class Line(TypedDict):
+    """`points`: JSON."""
+
+    kind: str
+    line: str
+    points: str
+
+
+class ClientLines(TypedDict):
+    client_id: str | None
+    principal: str
+    lines: list[Line]
+
+
+def _client_text(row: ClientLines) -> str:
     software = [line["line"] for line in row["lines"] if line["kind"] == _OF_SOFTWARE]
     lines = [
         (line["kind"], line["line"], json.loads(line["points"]))

@@ -23,13 +23,13 @@ from client_telemetry.fleet.instances import (
     with_all_addresses,
 )
 from client_telemetry.fleet.search import search_index
+from client_telemetry.identity.client_key import client_key
 from client_telemetry.identity.hosts import HostNames
 from client_telemetry.lake.files import stored_rows
 from client_telemetry.pipeline.inputs import StageInputs, latest_results
 from client_telemetry.pipeline.one_query import in_one_query
 from client_telemetry.pipeline.place import published_place
 from client_telemetry.pipeline.stage import Stage
-from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.fleet.build import build_fleet_day, days_compared
 from client_telemetry.reports.fleet.client_metrics import Subscriptions, standard_metrics
 from client_telemetry.reports.fleet.day_curves import ClientFiles, FleetCurves, Grid

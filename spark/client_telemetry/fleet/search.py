@@ -2,7 +2,7 @@
 describes them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.reports.fleet.search import (
     NEVER_PUSHED,
+    SearchedRow,
     SearchIndex,
     as_json,
     client_entry,
@@ -20,8 +21,6 @@ from client_telemetry.reports.fleet.search import (
     names_of,
 )
 from client_telemetry.tables.clients import CLIENT_KEY
-
-Row = Mapping[str, object]
 
 _WHO = (*CLIENT_KEY, "group_ids", "transactional_ids", "client_addresses")
 _OF_INSTANCE = (
@@ -108,7 +107,7 @@ class _InTurn:
 
 
 def _texts(
-    rows: DataFrame, kind: int, entry: Callable[[Row, HostNames], dict[str, object]], hosts: HostNames
+    rows: DataFrame, kind: int, entry: Callable[[SearchedRow, HostNames], dict[str, object]], hosts: HostNames
 ) -> DataFrame:
     """Of each row its entry, the names that it is found by, and its instance id if it has one."""
 

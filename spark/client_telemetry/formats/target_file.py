@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NotRequired, TypedDict, cast
 
 FORMAT: Final = "client-telemetry target 1"
 LARGEST_FILE: Final = 16 * 1024 * 1024
@@ -24,6 +24,27 @@ REFUSED: Final = "refused"
 
 class UnusableTarget(ValueError):
     """Not a file of a measured target; the message says why."""
+
+
+class Level(TypedDict):
+    """Of a feature. `finalized`: 0 = not; `supported`: `1-3`, None = brokers do not say."""
+
+    finalized: int
+    supported: str | None
+
+
+class Content(TypedDict):
+    """What readers of a target file need of it. `answers`: of brokers that answered alike, API -> outcome -> versions."""
+
+    measured_at: str
+    bootstrap: str
+    answers_like: list[str]
+    features: dict[str, Level]
+    mechanisms: list[str]
+    scram_nonce: NotRequired[dict[str, str]]
+    product: NotRequired[str]
+    answers: list[dict[str, dict[str, str]]]
+    sha256: NotRequired[str]
 
 
 def ranges(versions: Iterable[int]) -> str:
@@ -86,7 +107,7 @@ def _items(value: Mapping[str, object] | Sequence[object]) -> Iterable[object]:
     return value.values() if isinstance(value, Mapping) else value
 
 
-def read(path: Path) -> dict[str, object]:
+def read(path: Path) -> Content:
     """Raises UnusableTarget."""
     try:
         if path.stat().st_size > LARGEST_FILE:
@@ -99,7 +120,7 @@ def read(path: Path) -> dict[str, object]:
     return parse(text, str(path))
 
 
-def parse(text: str, path: str) -> dict[str, object]:
+def parse(text: str, path: str) -> Content:
     """`path`: what messages call the text. Raises UnusableTarget."""
     try:
         content = json.loads(text)
@@ -109,4 +130,4 @@ def parse(text: str, path: str) -> dict[str, object]:
         raise UnusableTarget(f"{path}: not a file that `client-telemetry probe` wrote (format {FORMAT!r})")
     if content.get("sha256") != digest(content):
         raise UnusableTarget(f"{path}: it was edited after it was measured: probe the brokers again")
-    return content
+    return cast("Content", content)

@@ -1,9 +1,11 @@
 """Assigns the rows of a clients table to applications. Pure; the stages profile and impact call it from Spark."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NotRequired, TypedDict
 
 from client_telemetry.identity.applications import Client, applications
+from client_telemetry.identity.client_key import HasClientKey
 
 READ = (
     "principal",
@@ -26,7 +28,33 @@ _ADDRESSES = 64
 """How many addresses of a client are compared with those of others."""
 
 
-def application_columns(rows: Iterable[Mapping[str, object]]) -> dict[str, list[object]]:
+class Use(TypedDict):
+    api_key: int
+    version: int
+
+
+class Related(TypedDict):
+    relation: str
+    client_id: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+
+
+class Row(HasClientKey):
+    """READ and PROGRAM."""
+
+    owner: str | None
+    first_seen_at: datetime
+    last_seen_at: datetime
+    client_addresses: list[str] | None
+    group_ids: list[str] | None
+    answered: list[Use] | None
+    related: list[Related] | None
+    broker_software_versions: list[str] | None
+    program: NotRequired[str]
+
+
+def application_columns(rows: Iterable[Row]) -> dict[str, list[object]]:
     """`application`, `application_kind`, `product` and `application_notes` of each row, in row order. All rows are of
     one cluster.
     """
@@ -39,7 +67,7 @@ def application_columns(rows: Iterable[Mapping[str, object]]) -> dict[str, list[
     }
 
 
-def _client(row: Mapping[str, Any]) -> Client:
+def _client(row: Row) -> Client:
     versions: dict[int, set[int]] = {}
     for use in row["answered"] or ():
         versions.setdefault(use["api_key"], set()).add(use["version"])
@@ -67,5 +95,5 @@ def _client(row: Mapping[str, Any]) -> Client:
         doubtful=frozenset(software.get("doubtful", ())),
         beside=frozenset(beside),
         on_one_release=len(row["broker_software_versions"] or ()) <= 1,
-        program=row.get(PROGRAM) or "",
+        program=row.get("program") or "",
     )

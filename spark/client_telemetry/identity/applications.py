@@ -67,7 +67,7 @@ class Client:
     same_as: frozenset[tuple[str | None, str | None]] = frozenset()
     not_same_as: frozenset[tuple[str | None, str | None]] = frozenset()
     doubtful: frozenset[tuple[str | None, str | None]] = frozenset()
-    beside: frozenset[str] = frozenset()
+    beside: frozenset[str | None] = frozenset()
     on_one_release: bool = True
     """Whether all brokers that answered run one release: with several, a library chooses several versions."""
     program: str = ""

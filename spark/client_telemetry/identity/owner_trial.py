@@ -2,19 +2,28 @@
 the command that reads the clients of a day is cli/owners.py.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from client_telemetry.identity.client_key import HasClientKey, client_key
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.knowledge import kip511
+
+
+class ClientRow(HasClientKey):
+    """Of the table `clients`: what rules match, and what is shown."""
+
+    application: str
+    group_ids: list[str]
+    addresses: int
+    address_sample: list[str]
 
 
 @dataclass(frozen=True)
 class Match:
     """A client (a row of the table `clients`) with the first rule that matches, and later ones that would match too."""
 
-    client: Mapping[str, Any]
+    client: ClientRow
     rule: OwnerRule | None
     later: tuple[OwnerRule, ...]
 
@@ -24,7 +33,7 @@ class Match:
         return self.client["addresses"] > len(self.client["address_sample"])
 
 
-def matches(rules: Sequence[OwnerRule], clients: Iterable[Mapping[str, Any]]) -> list[Match]:
+def matches(rules: Sequence[OwnerRule], clients: Iterable[ClientRow]) -> list[Match]:
     """One per client, ordered by principal, client id and software."""
     trial = []
     for client in clients:
@@ -36,10 +45,7 @@ def matches(rules: Sequence[OwnerRule], clients: Iterable[Mapping[str, Any]]) ->
             )
         ]
         trial.append(Match(client, fitting[0] if fitting else None, tuple(fitting[1:])))
-    return sorted(trial, key=lambda match: [match.client[name] or "" for name in _NAMES])
-
-
-_NAMES = ("principal", "client_id", "client_software_name", "client_software_version")
+    return sorted(trial, key=lambda match: [each or "" for each in client_key(match.client)])
 
 
 def trial_report(
@@ -78,7 +84,7 @@ def trial_report(
         yield f"  {_client(match.client)}  ->  {match.rule.name if match.rule else 'no rule'}{later}"
 
 
-def applications(clients: Iterable[Mapping[str, object]]) -> int:
+def applications(clients: Iterable[ClientRow]) -> int:
     """How many applications these rows belong to, as grouped when the day was processed; rows from before applications
     were introduced count as one each.
     """
@@ -96,7 +102,7 @@ def _why_no_client(rule: OwnerRule, matches: Sequence[Match]) -> str:
     )
 
 
-def _client(client: Mapping[str, Any]) -> str:
+def _client(client: ClientRow) -> str:
     software = kip511.software(
         client["client_software_name"], client["client_software_version"], otherwise="software not declared"
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 import yaml
 
@@ -92,12 +92,12 @@ def load_owner_rules(text: str) -> tuple[OwnerRule, ...]:
     return rules
 
 
-def _lines(node: Any) -> list[dict[str, int]]:
+def _lines(node: yaml.Node | None) -> list[dict[str, int]]:
     """The lines of each rule, counted from 1: by key, and that of the rule itself under ""."""
     if isinstance(node, yaml.MappingNode):
         ((_, node),) = node.value
     lines = []
-    for rule in node.value:
+    for rule in node.value if isinstance(node, yaml.SequenceNode) else ():
         pairs = rule.value if isinstance(rule, yaml.MappingNode) else ()
         by_key = {str(key.value): value.start_mark.line + 1 for key, value in pairs}
         lines.append(by_key | {"": rule.start_mark.line + 1})
@@ -127,13 +127,12 @@ def _rule(number: int, lines: Mapping[str, int], entry: object) -> OwnerRule:
         raise BadOwnerRule(
             f"{where} has no pattern and would match every client; if that is meant, write principal: '.*'"
         )
-    texts: dict[str, Any] = {key: value for key, value in entry.items() if key in _TEXTS}
     patterns = {
         key: _pattern(f"{name} (line {lines.get(key, rule_line)})", key, value)
         for key, value in entry.items()
         if key in _PATTERNS
     }
-    return OwnerRule(**texts | patterns)
+    return OwnerRule(entry["name"], entry["owner"], entry.get("contact"), **patterns)
 
 
 def _pattern(where: str, key: str, value: str) -> UserPattern:

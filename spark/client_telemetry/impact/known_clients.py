@@ -93,7 +93,7 @@ def known_clients(
             for part, own in by_part(rows, part_of_clients(rows, parts)):
                 yield part, (kind, own)
 
-    def gather(pieces: Iterator[Any]) -> Pieces:
+    def gather(pieces: Iterator[tuple[int, pa.Table]]) -> Pieces:
         tables: dict[int, list[pa.Table]] = {_CONNECTIONS: [], _PROFILES: [_PROFILE.empty_table()], _MORE: []}
         for kind, rows in pieces:
             tables[kind].append(rows)
@@ -131,12 +131,12 @@ def applications_of_programs(clients: Exchange, principals: frozenset[str | None
     """
     own, principals_to_split = knowledge.in_use(), pa.array(sorted(principals, key=str), pa.string())
 
-    def pick(pieces: Iterator[Any]) -> Pieces:
+    def pick(pieces: Iterator[pa.Table]) -> Pieces:
         for clients in pieces:
             rows = clients.filter(pc.is_in(clients["principal"], principals_to_split))
             yield from by_part(rows, parts_by([rows["principal"]], parts))
 
-    def together(pieces: Iterator[object]) -> Pieces:
+    def together(pieces: Iterator[pa.Table]) -> Pieces:
         knowledge.use(own)
         tables = list(pieces)
         if not tables:
@@ -164,7 +164,7 @@ def parts_of(clients: Exchange, of_programs: Exchange | None, parts: int) -> Exc
     return (known if of_programs is None else known.union(of_programs)).moved(parts)
 
 
-def clients_of(pieces: Iterable[Any]) -> pa.Table | None:
+def clients_of(pieces: Iterable[pa.Table]) -> pa.Table | None:
     """The clients of a part, columns READ; None if there are none."""
     clients: list[pa.Table] = []
     of_programs: list[pa.Table] = []

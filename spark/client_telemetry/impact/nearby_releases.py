@@ -1,6 +1,6 @@
 """The verdict on the requested release compared with nearby releases: where a client's verdict differs."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from client_telemetry.compatibility import targets
 from client_telemetry.compatibility.evidence import ClientEvidence
@@ -8,6 +8,7 @@ from client_telemetry.compatibility.judgement import ends_of_an_upgrade, judge, 
 from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
 from client_telemetry.knowledge import apis
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Step, Verdict, When
+from client_telemetry.tables.rows import OtherTargetRecord
 
 COUNTED_AS = ("breaks_at_once", "breaks_latent", *PRECEDENCE[1:])
 """The fields of upgrade_reports.targets: `breaks` is split by its `when`."""
@@ -67,14 +68,14 @@ def on_nearby_targets(
     return judged
 
 
-def differing(judged: dict[str, Judged], to_release: str) -> list[dict[str, Any]]:
+def differing(judged: dict[str, Judged], to_release: str) -> list[OtherTargetRecord]:
     """upgrade_verdicts.other_targets."""
     target, differences = judged[to_release], []
     for release, there in judged.items():
         if (there.verdict, there.when) != (target.verdict, target.when):
             reason = min(target, there, key=lambda summary: summary.seriousness).decided_by
             differences.append(
-                {"to_release": release, "verdict": there.verdict, "when": there.when, "reason": reason}
+                OtherTargetRecord(to_release=release, verdict=there.verdict, when=there.when, reason=reason)
             )
     return differences
 

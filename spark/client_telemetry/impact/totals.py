@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -108,7 +107,7 @@ def totals(
         kind, files = tasks[task]
         return _connections(files, question, parts) if kind == _CONNECTIONS else _profiles(files, parts)
 
-    def count(pieces: Iterator[Any]) -> Pieces:
+    def count(pieces: Iterator[tuple[int, pa.Table]]) -> Pieces:
         tables: dict[int, list[pa.Table]] = {_CONNECTIONS: [], _PROFILES: [], _SHARED: []}
         totals = Totals()
         for kind, piece in pieces:

@@ -26,7 +26,6 @@ from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
-from client_telemetry.tables.rows import ClientConnectionRow
 from client_telemetry.tables.table import Row, Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
@@ -57,7 +56,7 @@ def _report(stage: Stage) -> UpgradeReport:
     def of_the_days(table: Table[Row], columns: Sequence[str] = (), **equal: object) -> list[Row]:
         return as_read(stage, table, question["snapshots"][table.name], columns, dt=days, **equal)
 
-    def connections_from(addresses: Sequence[str]) -> Iterable[ClientConnectionRow]:
+    def connections_from(addresses: Sequence[str]) -> Iterable[failed_logins.Connection]:
         equal = {"cluster_id": cluster, "dt": days, "client_address": list(addresses)}
         return lake.each_row(CLIENT_CONNECTIONS, None, failed_logins.CONNECTION_COLUMNS, **equal)
 

@@ -7,7 +7,6 @@ release may. `use` makes it known to this process, and the knowledge in use take
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from client_telemetry import knowledge
 from client_telemetry.formats import target_file
@@ -65,7 +64,7 @@ def of_text(text: str, name: str) -> MeasuredTarget:
     return _of_content(target_file.parse(text, name), name)
 
 
-def _of_content(content: Mapping[str, object], name: str) -> MeasuredTarget:
+def _of_content(content: target_file.Content, name: str) -> MeasuredTarget:
     try:
         return _target(content)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -74,8 +73,8 @@ def _of_content(content: Mapping[str, object], name: str) -> MeasuredTarget:
         raise UnusableTarget(f"{name}: not a file that this version of `client-telemetry` reads") from error
 
 
-def _target(content: Mapping[str, Any]) -> MeasuredTarget:
-    answers: list[Mapping[str, Mapping[str, str]]] = content["answers"]
+def _target(content: target_file.Content) -> MeasuredTarget:
+    answers = content["answers"]
     names = {int(name.partition(" ")[0]): name for name in answers[0]}
     served: dict[int, Range] = {}
     advertised: dict[int, Range] = {}
@@ -125,7 +124,7 @@ def _one_range(name: str, versions: Iterable[int]) -> Range:
     return numbers[0], numbers[-1]
 
 
-def _levels(levels: Mapping[str, Any]) -> tuple[int, int, int]:
+def _levels(levels: target_file.Level) -> tuple[int, int, int]:
     """A feature whose supported levels the broker does not tell has just the finalized one."""
     finalized = int(levels["finalized"])
     supported = parse_ranges(levels["supported"] or "") or (finalized,)

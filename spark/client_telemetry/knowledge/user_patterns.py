@@ -7,10 +7,10 @@ the product do not belong here: they are Python's, reviewed, and held to ids of 
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from client_telemetry.knowledge import DamagedKnowledge, Line
 
@@ -50,8 +50,17 @@ class UserPattern:
             return _compiled(self.text).fullmatch(value.encode("utf-8", "replace").decode())
 
 
+class Compiled(Protocol):
+    """A pattern of re2."""
+
+    @property
+    def groupindex(self) -> Mapping[str, int]: ...
+
+    def fullmatch(self, text: str) -> Match | None: ...
+
+
 @lru_cache(maxsize=4096)
-def _compiled(text: str) -> Any:
+def _compiled(text: str) -> Compiled:
     try:
         # Not needed by `client-telemetry compatibility` with the shipped knowledge, which needs nothing but Python.
         import re2

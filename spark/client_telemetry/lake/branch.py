@@ -9,7 +9,7 @@ import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from pyiceberg.expressions import BooleanExpression
 from pyiceberg.expressions.visitors import ROWS_MUST_MATCH, _StrictMetricsEvaluator
@@ -322,7 +322,6 @@ def _record(lake: Tables, publication: dict[str, object], snapshots: dict[str, i
     }
     place = TablePlace.of(lake.table(PUBLICATIONS))
     urls: list[str] = []
-    run_key: dict[str, Any] = {name: row[name] for name in ("cluster_id", "run_id", "stage")}
     cluster = row["cluster_id"]
 
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
@@ -330,7 +329,9 @@ def _record(lake: Tables, publication: dict[str, object], snapshots: dict[str, i
         # Snapshots of tables that are not decisive may have gone since the row was written.
         if any(
             snapshots.items() <= earlier["snapshots"].items()
-            for earlier in lake.rows_of(iceberg, PUBLICATIONS, **run_key)
+            for earlier in lake.rows_of(
+                iceberg, PUBLICATIONS, cluster_id=cluster, run_id=row["run_id"], stage=row["stage"]
+            )
         ):
             return
         if len(files.planned(iceberg, None, where)) < _PUBLICATION_FILES:
@@ -374,7 +375,7 @@ def replace_matching(
     table: Table,
     transaction: Transaction,
     where: BooleanExpression,
-    matches: Callable[[Mapping[str, Any]], bool],
+    matches: Callable[[Mapping[str, object]], bool],
     added: Sequence[IcebergFile] = (),
     properties: Mapping[str, str] | None = None,
 ) -> int:
@@ -447,13 +448,11 @@ def _remove_branch(iceberg: IcebergTable, transaction: Transaction, name: str) -
     metadata = iceberg.metadata
     if name not in metadata.refs:
         return []
-    transaction._apply((cast("Any", RemoveSnapshotRefUpdate)(ref_name=name),))
+    transaction._apply((RemoveSnapshotRefUpdate(ref_name=name),))
     own = refs.lineage(metadata, name)
     if refs.ATTEMPT not in refs.summary(own[-1]):
         return []  # created from main: its snapshots may be main's
-    transaction._apply(
-        (cast("Any", RemoveSnapshotsUpdate)(snapshot_ids=[snapshot.snapshot_id for snapshot in own]),)
-    )
+    transaction._apply((RemoveSnapshotsUpdate(snapshot_ids=[snapshot.snapshot_id for snapshot in own]),))
     manifests = [manifest.manifest_path for snapshot in own for manifest in snapshot.manifests(iceberg.io)]
     return [*manifests, *(snapshot.manifest_list for snapshot in own)]
 

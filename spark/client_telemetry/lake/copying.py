@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, cast
+from typing import cast
 
 import pyarrow.parquet as pq
 from pyiceberg.avro.file import AvroFile, AvroOutputFile
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchNamespaceError
-from pyiceberg.io import FileIO
+from pyiceberg.io import FileIO, InputFile
 from pyiceberg.manifest import DataFileContent, ManifestEntryStatus
 from pyiceberg.schema import Schema
 from pyiceberg.serializers import FromInputFile, ToOutputFile
@@ -267,7 +267,7 @@ class _Copy:
             out.write_block(records)
         return len(target.to_input_file())
 
-    def _source(self, url: str) -> Any:
+    def _source(self, url: str) -> InputFile:
         return self.table.io.new_input(self.table.found(url))
 
     def _moved(self, url: str) -> str:

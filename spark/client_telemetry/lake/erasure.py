@@ -11,7 +11,6 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
 
 from pyarrow import fs
 from pyiceberg.table import Table as IcebergTable
@@ -221,7 +220,7 @@ def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -
 
     def change(_: IcebergTable, transaction: Transaction) -> None:
         for ref in tags:
-            transaction._apply((cast("Any", RemoveSnapshotRefUpdate)(ref_name=ref),))
+            transaction._apply((RemoveSnapshotRefUpdate(ref_name=ref),))
 
     if tags:
         lake.committed(name, change)

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from typing import Any, cast
 
 from pyarrow import fs
-from pyiceberg.io import S3_RETRY_STRATEGY_IMPL, InputStream, OutputStream
+from pyiceberg.io import S3_RETRY_STRATEGY_IMPL, InputFile, InputStream, OutputFile, OutputStream
 from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO, _import_retry_strategy
 
 _METADATA = (".avro", ".metadata.json")
@@ -67,7 +67,7 @@ class StoreFileIO(PyArrowFileIO):
     def new_output(self, location: str) -> PyArrowFile:
         return _StoredFile.of(super().new_output(location))
 
-    def delete(self, location: Any) -> None:
+    def delete(self, location: str | InputFile | OutputFile) -> None:
         _CONTENTS.remove(location if isinstance(location, str) else location.location)
         super().delete(location)
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -272,10 +272,8 @@ def all_of(equal: Mapping[str, object]) -> BooleanExpression:
 
 
 def _any_of(column: str, values: list[object]) -> BooleanExpression:
-    # The type checker does not see these classes' positional arguments.
-    in_, is_null = cast("Any", In), cast("Any", IsNull)
-    matches: BooleanExpression = in_(column, [value for value in values if value is not None])
-    return Or(matches, is_null(column)) if None in values else matches
+    matches: BooleanExpression = In(column, [value for value in values if value is not None])
+    return Or(matches, IsNull(column)) if None in values else matches
 
 
 @dataclass(frozen=True)

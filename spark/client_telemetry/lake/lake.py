@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import pyarrow as pa
 from pyiceberg.catalog import Catalog
@@ -297,7 +297,7 @@ class Lake:
             # Maintenance lists the table's folder only; its weekly expiry goes by references.
             elsewhere = OTHER_FOLDERS & iceberg.properties.keys()
             if is_moved and not elsewhere and (ids := refs.no_longer_read(iceberg.metadata, first)):
-                transaction._apply((cast("Any", RemoveSnapshotsUpdate)(snapshot_ids=ids),))
+                transaction._apply((RemoveSnapshotsUpdate(snapshot_ids=ids),))
 
         return committed(lambda: self.known_table(name), and_expire)
 
@@ -343,8 +343,7 @@ class Lake:
             for group in file.row_groups(schema, as_dictionaries=False):
                 matching_rows = matching(group, equal)
                 matching_rows = matching_rows.select(columns) if columns else matching_rows
-                rows: list[Any] = plain_rows(matching_rows)
-                yield from rows
+                yield from cast("list[Row]", plain_rows(matching_rows))
 
     def newest(
         self, table: Table, column: str, **partitions: object

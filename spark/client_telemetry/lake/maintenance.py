@@ -8,7 +8,7 @@ import contextlib
 import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from pyiceberg.expressions import LessThan
 from pyiceberg.table import Table as IcebergTable
@@ -288,8 +288,10 @@ def _remove_before(lake: Lake, table: Table, first: dt.date) -> int:
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
         nonlocal removed
         name = iceberg.schema().find_column_name(files.columns_of(iceberg, table)["dt"].field_id) or "dt"
-        earlier = cast("Any", LessThan)(name, first)
-        removed = replace_matching(iceberg, table, transaction, earlier, lambda row: row["dt"] < first)
+        earlier = LessThan(name, first)
+        removed = replace_matching(
+            iceberg, table, transaction, earlier, lambda row: cast("dt.date", row["dt"]) < first
+        )
 
     lake.committed(table.name, change)
     return removed

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 from client_telemetry.lake.plain_rows import plain_rows
 
 
-def in_one_query(frames: Mapping[str, DataFrame]) -> dict[str, Iterator[dict[str, Any]]]:
+def in_one_query(frames: Mapping[str, DataFrame]) -> dict[str, Iterator[Any]]:
     """The rows of each frame, in the order in which Spark returns them, times in UTC. They are kept as Arrow until they are
     gone through.
     """

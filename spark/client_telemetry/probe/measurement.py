@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import TypedDict
 
 from client_telemetry.formats import target_file
 from client_telemetry.knowledge import apis, broker_guess
@@ -173,7 +173,28 @@ def _mechanisms_wanted(entry: Listener, limits: Limits) -> tuple[str, ...]:
         return ()
 
 
-def content(measured: Measured, bootstrap: Sequence[Listener], now: datetime | None = None) -> dict[str, Any]:
+class Broker(TypedDict):
+    """`answers`: the place of its answers in `answers`."""
+
+    address: str
+    answers: int
+
+
+class Content(target_file.Content):
+    """All of the target file but its digest. `serves`, `tls`, `not_asked`: by name, in words."""
+
+    format: str
+    measured_by: str
+    security_protocol: str
+    cluster_id: str | None
+    serves: dict[str, str]
+    tls: dict[str, str]
+    brokers: dict[str, Broker]
+    not_asked: dict[str, str]
+    notes: list[str]
+
+
+def content(measured: Measured, bootstrap: Sequence[Listener], now: datetime | None = None) -> Content:
     """Everything of the target file but its digest."""
     brokers = measured.brokers
     features = _features(brokers.values())
@@ -204,7 +225,7 @@ def content(measured: Measured, bootstrap: Sequence[Listener], now: datetime | N
 
 def _alike(brokers: Mapping[str, BrokerAnswers]) -> list[list[str]]:
     """Names of brokers that gave the same answers, group by group."""
-    groups: list[tuple[dict[str, object], list[str]]] = []
+    groups: list[tuple[dict[str, dict[str, str]], list[str]]] = []
     for name, broker in brokers.items():
         own = _answers(broker)
         for others, names in groups:
@@ -216,7 +237,7 @@ def _alike(brokers: Mapping[str, BrokerAnswers]) -> list[list[str]]:
     return [names for _, names in groups]
 
 
-def _answers(broker: BrokerAnswers) -> dict[str, object]:
+def _answers(broker: BrokerAnswers) -> dict[str, dict[str, str]]:
     """API -> what it advertises, and the versions with each outcome."""
     known: dict[int, str] = {
         request.api_key: request.api_name for request in request_bodies.requests().values()
@@ -228,8 +249,8 @@ def _answers(broker: BrokerAnswers) -> dict[str, object]:
     }
 
 
-def _of_api(key: int, broker: BrokerAnswers) -> dict[str, object]:
-    entry: dict[str, object] = {}
+def _of_api(key: int, broker: BrokerAnswers) -> dict[str, str]:
+    entry: dict[str, str] = {}
     advertised = broker.advertised.versions.get(key)
     if advertised:
         entry["advertised"] = "-".join(
@@ -259,13 +280,13 @@ def _not_asked(key: int, broker: BrokerAnswers) -> str:
     return "; ".join(reasons)
 
 
-def _features(brokers: Iterable[BrokerAnswers]) -> dict[str, dict[str, Any]]:
+def _features(brokers: Iterable[BrokerAnswers]) -> dict[str, target_file.Level]:
     """Feature -> its finalized level (0 if it has none) and the levels that every broker supports."""
     advertised = [broker.advertised for broker in brokers]
     names = sorted(
         {name for each in advertised for name in (*each.supported_features, *each.finalized_features)}
     )
-    features = {}
+    features: dict[str, target_file.Level] = {}
     for name in names:
         supported = [each.supported_features[name] for each in advertised if name in each.supported_features]
         features[name] = {
@@ -277,12 +298,12 @@ def _features(brokers: Iterable[BrokerAnswers]) -> dict[str, dict[str, Any]]:
     return features
 
 
-def _finalized(features: Mapping[str, Mapping[str, object]]) -> dict[str, int]:
-    return {name: int(str(levels["finalized"])) for name, levels in features.items()}
+def _finalized(features: Mapping[str, target_file.Level]) -> dict[str, int]:
+    return {name: levels["finalized"] for name, levels in features.items()}
 
 
 def _answers_like(
-    brokers: Iterable[BrokerAnswers], features: Mapping[str, Mapping[str, object]]
+    brokers: Iterable[BrokerAnswers], features: Mapping[str, target_file.Level]
 ) -> tuple[str, ...]:
     """The releases of Apache Kafka that explain what every broker advertises."""
     finalized = _finalized(features)

@@ -1,12 +1,13 @@
 """What a fleet sent, asked of other brokers: each API and version of its clients, with the outcome there."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from client_telemetry.formats.target_file import parse_ranges
+from client_telemetry.formats.target_file import Content, parse_ranges
 from client_telemetry.knowledge import apis, measured_targets, served
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.probe.probing import ANSWERED, CLOSED, GARBLED, REFUSED, SILENT
+from client_telemetry.tables.rows import ClientRow
 
 ADVERTISED, NOT_ASKED = "advertised", "not asked"
 """Not asked, and advertised by every broker or not."""
@@ -60,7 +61,7 @@ class Replayed(NamedTuple):
         )
 
 
-def sent_by(clients: Iterable[Mapping[str, Any]]) -> list[Sent]:
+def sent_by(clients: Iterable[ClientRow]) -> list[Sent]:
     """From rows of the table `clients`: the requests of each application that were answered, sorted."""
     requests: dict[tuple[str, str, str, Pair], int] = {}
     listeners: dict[tuple[str, str], set[str]] = {}
@@ -82,7 +83,7 @@ def sent_by(clients: Iterable[Mapping[str, Any]]) -> list[Sent]:
     ]
 
 
-def replayed(sent: Iterable[Sent], target: Mapping[str, Any]) -> Iterator[Replayed]:
+def replayed(sent: Iterable[Sent], target: Content) -> Iterator[Replayed]:
     """`target`: the content of a target file."""
     entries = [_by_key(answers) for answers in target["answers"]]
     for each in sent:

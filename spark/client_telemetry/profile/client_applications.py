@@ -3,6 +3,7 @@ once.
 """
 
 from collections.abc import Callable
+from typing import cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -10,7 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from client_telemetry import knowledge
-from client_telemetry.identity.application_rows import READ, application_columns
+from client_telemetry.identity.application_rows import READ, Row, application_columns
 
 ADDED = StructType(
     [
@@ -32,7 +33,7 @@ def _adder() -> Callable[[pa.Table], pa.Table]:
     def add(table: pa.Table) -> pa.Table:
         knowledge.use(own)
         read = zip(*(table.column(name).to_pylist() for name in READ), strict=True)
-        columns = application_columns(dict(zip(READ, row, strict=True)) for row in read)
+        columns = application_columns(cast("Row", dict(zip(READ, row, strict=True))) for row in read)
         for column in added:
             table = table.append_column(column, pa.array(columns[column.name], column.type))
         return table

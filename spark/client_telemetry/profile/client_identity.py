@@ -2,8 +2,8 @@
 Python decides for each client, so that masks, rules and knowledge are those of the commands that try them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypedDict
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -17,7 +17,7 @@ from client_telemetry.identity.client_families import family
 from client_telemetry.identity.kip190 import jmx_sanitize, sanitize
 from client_telemetry.identity.owners import OwnerRule, first_match
 from client_telemetry.knowledge import broker_guess, client_versions, kip511, releases, roles, software
-from client_telemetry.profile.related_clients import related_by_client_id
+from client_telemetry.profile.related_clients import Sibling, related_by_client_id
 from client_telemetry.tables.clients import RELATED
 
 _TEXT, _TEXTS = StringType(), ArrayType(StringType())
@@ -77,6 +77,14 @@ def _identifier(
     return identify
 
 
+class Answered(TypedDict):
+    """An element of `answered`: an API that brokers of these releases answered to."""
+
+    api_key: int
+    version: int
+    releases: list[str]
+
+
 def _identity(
     rules: tuple[OwnerRule, ...],
     principal: str | None,
@@ -85,8 +93,8 @@ def _identity(
     client_addresses: list[str],
     client_software_name: str | None,
     client_software_version: str | None,
-    answered: Sequence[Mapping[str, Any]] | None,
-    siblings: Sequence[Mapping[str, object]] | None,
+    answered: Sequence[Answered] | None,
+    siblings: Sequence[Sibling] | None,
 ) -> dict[str, object]:
     """One client's values of ADDED."""
     rule = first_match(rules, principal, client_id, group_ids, client_addresses)
@@ -119,7 +127,7 @@ def _identity(
     }
 
 
-def _uses_on_one_release(answered: Sequence[Mapping[str, Any]]) -> tuple[str | None, dict[int, list[ApiUse]]]:
+def _uses_on_one_release(answered: Sequence[Answered]) -> tuple[str | None, dict[int, list[ApiUse]]]:
     """The release on which most APIs were used (the oldest of several), among the known releases of the brokers that
     the client talked to, and the uses there: what a library chooses depends on the release.
     """

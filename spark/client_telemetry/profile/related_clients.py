@@ -5,8 +5,9 @@ Everything here is a window over clients with a bounded list in it: however many
 and however many clients a principal has, the work grows linearly with the clients.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypedDict
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -15,10 +16,27 @@ from client_telemetry.compatibility.applications import Connections, relation
 from client_telemetry.knowledge import kip511
 from client_telemetry.knowledge.broker_guess import oldest_release
 from client_telemetry.tables.clients import CLIENT_KEY, MAX_RELATED
+from client_telemetry.tables.rows import RelatedRecord
 
 _KEY = ("cluster_id", *CLIENT_KEY)
 _SOFTWARE = ("client_software_name", "client_software_version")
 _ANONYMOUS = "User:ANONYMOUS"
+
+
+class Asked(TypedDict):
+    api_key: int
+    version: int
+
+
+class Sibling(TypedDict):
+    """An element of `siblings`."""
+
+    client_software_name: str | None
+    client_software_version: str | None
+    asked: list[Asked]
+    broker_software_versions: list[str]
+    first_seen_at: datetime
+    last_seen_at: datetime
 
 
 def with_siblings(clients: DataFrame) -> DataFrame:
@@ -52,8 +70,8 @@ def _named() -> Column:
 
 
 def related_by_client_id(
-    client_id: str | None, own: tuple[Any, ...], siblings: Sequence[Mapping[str, Any]] | None
-) -> list[dict[str, object]]:
+    client_id: str | None, own: tuple[str | None, str | None], siblings: Sequence[Sibling] | None
+) -> list[RelatedRecord]:
     """Elements of `related`: for an unnamed client the named ones of its principal and client id, for a named one the
     unnamed. `own`: its software name and version.
     """
@@ -68,18 +86,20 @@ def related_by_client_id(
         named, unnamed = (each[own], part) if is_named else (part, each[own])
         judged = relation(_connections(named), _connections(unnamed))
         found.append(
-            {
-                "relation": judged.kind,
-                "client_id": client_id,
-                "client_software_name": software[0],
-                "client_software_version": software[1],
-                "because": judged.because,
-            }
+            RelatedRecord(
+                relation=judged.kind,
+                client_id=client_id,
+                client_software_name=software[0],
+                client_software_version=software[1],
+                because=judged.because,
+            )
         )
-    return sorted(found, key=lambda other: [other[name] or "" for name in _SOFTWARE])
+    return sorted(
+        found, key=lambda other: (other["client_software_name"] or "", other["client_software_version"] or "")
+    )
 
 
-def _connections(part: Mapping[str, Any]) -> Connections:
+def _connections(part: Sibling) -> Connections:
     versions: dict[int, set[int]] = {}
     for use in part["asked"]:
         versions.setdefault(use["api_key"], set()).add(use["version"])

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 from uuid import uuid4
 
 from client_telemetry.knowledge import releases
@@ -68,7 +68,21 @@ def measure(subject: Subject, broker: Broker, cache: Path) -> Measured:
     )
 
 
-def entries_of_clients(lines: Iterable[str]) -> Iterable[Mapping[str, Any]]:
+class Header(TypedDict):
+    requestApiKey: int
+    requestApiVersion: int
+    clientId: str | None
+
+
+class Entry(TypedDict):
+    """A request in a request log, as Kafka names its fields."""
+
+    requestHeader: Header
+    request: dict[str, object]
+    listener: str
+
+
+def entries_of_clients(lines: Iterable[str]) -> Iterable[Entry]:
     """The requests of clients in a request log: those of the broker to itself are left out, such as the AddPartitionsToTxn by
     which it verifies a transaction (KIP-890)."""
     for line in lines:
@@ -85,7 +99,7 @@ def entries_of_clients(lines: Iterable[str]) -> Iterable[Mapping[str, Any]]:
             yield entry
 
 
-def highest_versions(entries: Iterable[Mapping[str, Any]]) -> dict[int, int]:
+def highest_versions(entries: Iterable[Entry]) -> dict[int, int]:
     """
     >>> highest_versions([{"requestHeader": {"requestApiKey": 0, "requestApiVersion": version}} for version in (8, 11, 9)])
     {0: 11}
@@ -98,7 +112,7 @@ def highest_versions(entries: Iterable[Mapping[str, Any]]) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-def _software(entry: Mapping[str, Any]) -> tuple[str, str]:
+def _software(entry: Entry) -> tuple[str, str]:
     """As ApiVersions declares it; what a broker makes of a client that declares nothing is no name."""
     if entry["requestHeader"]["requestApiKey"] not in SET_UP or not isinstance(entry.get("request"), dict):
         return "", ""

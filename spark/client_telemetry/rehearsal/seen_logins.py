@@ -2,23 +2,20 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any
 
+from client_telemetry.formats.report_file import Question
+from client_telemetry.identity.client_key import CLIENT_KEY, ClientKey, client_key
 from client_telemetry.knowledge.logins import mechanisms_in
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
-from client_telemetry.tables.clients import CLIENT_KEY
 
-ClientKey = tuple[str | None, ...]
-"""Values of CLIENT_KEY."""
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 """With which a rehearsal can log in."""
 
 
-def seen_logins(lake: str, question: Mapping[str, Any]) -> dict[ClientKey, str]:
+def seen_logins(lake: str, question: Question) -> dict[ClientKey, str]:
     """Client -> the mechanism with which all of its connections log in, of MECHANISMS. `question`: of a report.json."""
-    first, last = (dt.date.fromisoformat(question[name]) for name in ("first_dt", "last_dt"))
+    first, last = map(dt.date.fromisoformat, (question["first_dt"], question["last_dt"]))
     days = [first + dt.timedelta(days=number) for number in range((last - first).days + 1)]
     columns = (*CLIENT_KEY, "sasl_mechanism")
     seen: dict[ClientKey, set[str]] = defaultdict(set)
@@ -26,11 +23,7 @@ def seen_logins(lake: str, question: Mapping[str, Any]) -> dict[ClientKey, str]:
         CLIENT_CONNECTIONS, None, columns, cluster_id=question["cluster_id"], dt=days
     )
     for row in rows:
-        seen[key_of(row)] |= mechanisms_in(row["sasl_mechanism"])
+        seen[client_key(row)] |= mechanisms_in(row["sasl_mechanism"])
     return {
         key: name for key, names in seen.items() if len(names) == 1 for name in names if name in MECHANISMS
     }
-
-
-def key_of(client: Mapping[str, Any]) -> ClientKey:
-    return tuple(client[name] for name in CLIENT_KEY)

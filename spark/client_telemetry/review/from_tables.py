@@ -4,11 +4,13 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import cast
 
 from client_telemetry.activity.records import Evidence
 from client_telemetry.activity.table_evidence import (
     SHORTEST_SLOT_SECONDS,
     SLOTS,
+    LoginRow,
     broker_runs,
     failed_logins,
     without_clients,
@@ -86,7 +88,7 @@ def _of_all_clients(
     with ThreadPoolExecutor(1) as pool:
         logins = pool.submit(lambda: failed_logins(events, slot).collect())
         known = rows.known()
-        failed = [row.asDict() for row in logins.result()]
+        failed = cast("list[LoginRow]", [row.asDict() for row in logins.result()])
     return without_clients(
         inputs.cluster,
         known.refusals.to_pylist(),

@@ -6,7 +6,7 @@ foreseen.py predicts what no report did.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TypedDict
 
 from client_telemetry.knowledge import known_issues
 from client_telemetry.knowledge.vocabulary import Answer, Verdict, When
@@ -79,7 +79,31 @@ NOTHING = Prediction("", "", None, "", "", {}, (), ())
 """For a client that was not there before."""
 
 
-def from_report(row: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> Prediction:
+class VerdictColumns(TypedDict):
+    """Of upgrade_verdicts."""
+
+    verdict: str
+    confidence: str
+    when: str | None
+    explanation: str
+    fix: str | None
+    mixed_verdict: str
+    rollback_verdict: str | None
+
+
+class FindingColumns(TypedDict):
+    """Of upgrade_findings."""
+
+    rule_id: str
+    verdict: str
+    when: str | None
+    api_key: int | None
+    condition_met: str | None
+    explanation: str
+    fix: str | None
+
+
+def from_report(row: VerdictColumns, findings: Iterable[FindingColumns]) -> Prediction:
     """From a row of upgrade_verdicts and its rows of upgrade_findings."""
     rows = list(findings)
     rules = tuple(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from client_telemetry import knowledge
 from client_telemetry.activity import event_files
-from client_telemetry.activity.event_files import Known, Uses
+from client_telemetry.activity.event_files import Events, Known, Uses
+from client_telemetry.activity.records import Activity
 from client_telemetry.activity.table_evidence import Gathering
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.identity.client_families import family
@@ -30,10 +31,11 @@ from client_telemetry.review.metric_changes import Group
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.plain_clients import plain_clients
-from client_telemetry.review.prediction import Prediction, from_report
+from client_telemetry.review.prediction import FindingColumns, Prediction, VerdictColumns, from_report
 from client_telemetry.review.setting import Part, Setting
 from client_telemetry.review.tracks import Track
 from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.rows import ClientRow
 from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
@@ -66,6 +68,7 @@ class ReportFiles(NamedTuple):
 
 
 Written = TypeVar("Written")
+Found = TypeVar("Found")
 Write = Callable[[Sequence[ReviewedClient]], Written]
 
 
@@ -83,9 +86,9 @@ class _ReportAndNames:
     """The report's predictions and the daily run's application names for some clients."""
 
     def __init__(self) -> None:
-        self._verdicts: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
+        self._verdicts: list[tuple[tuple[str | None, ...], tuple[object, ...]]] = []
         self._findings: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
-        self._profiled: list[Any] = []
+        self._profiled: list[ClientRow] = []
 
     def add(self, table: str, rows: pa.Table) -> None:
         """`rows`: of `table`."""
@@ -137,7 +140,7 @@ class ClientRows:
         def read(task: int) -> Pieces:
             return event_files.read(tasks[task], buckets)
 
-        def differ(pieces: Iterator[Any]) -> Pieces:
+        def differ(pieces: Iterator[Events]) -> Pieces:
             return event_files.differences(pieces, slot_seconds, buckets)
 
         def read_report(task: int) -> Pieces:
@@ -153,8 +156,7 @@ class ClientRows:
 
     def known(self) -> Known:
         rows = self._found.where(f"bucket = {_OF_ALL}").select("piece").toArrow()
-        pieces: list[Any] = list(unpacked(rows.to_batches()))
-        return Known.of_all(pieces)
+        return Known.of_all(cast("list[Known]", list(unpacked(rows.to_batches()))))
 
     def judged(self, common: Setting, write: Write[Written]) -> list[Judged[Written]]:
         """`write` is called in the tasks, with clients that are independent of others."""
@@ -198,11 +200,11 @@ class ClientRows:
         self,
         pieces: DataFrame,
         common: Setting,
-        work_on: Callable[[list[Uses], _ReportAndNames, Setting], object],
-    ) -> Iterator[Any]:
+        work_on: Callable[[list[Uses], _ReportAndNames, Setting], Found],
+    ) -> Iterator[Found]:
         own = knowledge.in_use()
 
-        def work(pieces: Iterator[Any]) -> Pieces:
+        def work(pieces: Iterator[Uses | tuple[str, pa.Table]]) -> Pieces:
             knowledge.use(own)
             uses: list[Uses] = []
             report = _ReportAndNames()
@@ -217,7 +219,7 @@ class ClientRows:
                 yield 0, result
 
         results = moved(pieces, self._buckets).mapInArrow(packed(work), PIECES)
-        yield from unpacked(results.select("piece").toArrow().to_batches())
+        yield from cast("Iterator[Found]", unpacked(results.select("piece").toArrow().to_batches()))
 
     def close(self) -> None:
         self._found.unpersist()
@@ -251,7 +253,7 @@ def _without_rates(clients: Iterable[ReviewedClient]) -> list[ReviewedClient]:
     return without
 
 
-def _activities(uses: Uses, is_wanted: Vector, common: Setting) -> list[Any]:
+def _activities(uses: Uses, is_wanted: Vector, common: Setting) -> list[Activity]:
     gathered = Gathering(common.slot_seconds)
     gathered.add(uses, is_wanted)
     return gathered.activities()
@@ -287,8 +289,8 @@ def _prediction(
     knowledge_version: str, verdict: tuple[object, ...], findings: tuple[tuple[object, ...], ...]
 ) -> Prediction:
     """`knowledge_version`: a worker goes on to other reviews, and which findings are about logging in is in the knowledge."""
-    rows = [dict(zip(_FINDING, finding, strict=True)) for finding in findings]
-    return from_report(dict(zip(_VERDICT, verdict, strict=True)), rows)
+    rows = [cast("FindingColumns", dict(zip(_FINDING, finding, strict=True))) for finding in findings]
+    return from_report(cast("VerdictColumns", dict(zip(_VERDICT, verdict, strict=True))), rows)
 
 
 __all__ = ["ClientRows", "ReportFiles"]

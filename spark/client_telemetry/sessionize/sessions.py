@@ -8,7 +8,7 @@ the last push.
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -19,6 +19,9 @@ from client_telemetry.sessionize.look_back import first_day
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.rows import BrokerRow
 from client_telemetry.workers.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
+
+if TYPE_CHECKING:
+    from client_telemetry.sessionize.push_groups import Pushes
 
 _PUSHES_AT_ONCE = 1_000_000
 
@@ -55,7 +58,7 @@ def client_sessions(
         today, files = reads[task]
         return read(files, today, tasks)
 
-    def look_at_instances(pieces: Iterator[Any]) -> Pieces:
+    def look_at_instances(pieces: "Iterator[Pushes]") -> Pieces:
         from client_telemetry.sessionize.connection_ends import by_port
         from client_telemetry.sessionize.push_evidence import sessions_of
 

@@ -8,7 +8,8 @@ on what it accepted; from 4.2 lists lose duplicates and must not contain an empt
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from py4j.java_gateway import JavaObject
 
 from client_telemetry.subscriptions.java_runtime import JavaRuntime, RefusedByJava
 
@@ -59,7 +60,7 @@ class Selector:
 
     attribute: str
     regex: str
-    pattern: Any
+    pattern: JavaObject
 
 
 @dataclass(frozen=True)

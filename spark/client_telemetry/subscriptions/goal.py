@@ -7,7 +7,6 @@ wanted client instances and no others of the evidence.
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
 
 from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
 from client_telemetry.subscriptions.configuration import ALL_METRICS, parse
@@ -121,7 +120,7 @@ class Suggestion:
     that it matches.
     """
 
-    change: dict[str, Any]
+    change: dict[str, object]
     wanted: int
     missing: tuple[ObservedInstance, ...]
     unwanted: tuple[ObservedInstance, ...]

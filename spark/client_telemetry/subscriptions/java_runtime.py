@@ -14,9 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 from types import TracebackType
-from typing import Any
 
-from py4j.java_gateway import GatewayParameters, JavaGateway, JavaMember, launch_gateway
+from py4j.java_gateway import GatewayParameters, JavaGateway, JavaMember, JavaObject, launch_gateway
 from py4j.protocol import (
     CALL_COMMAND_NAME,
     END_COMMAND_PART,
@@ -76,7 +75,7 @@ class JavaRuntime:
             self._gateway = JavaGateway(
                 gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True)
             )
-            self._java: Any = self._gateway.jvm.java
+            self._java: JavaObject = self._gateway.jvm.java
             self._split = self._java.util.regex.Pattern.compile(_SEPARATOR)
         except (OSError, ValueError, Py4JError) as error:
             raise NoJava(f"{java} did not start: {error}") from error
@@ -123,7 +122,7 @@ class JavaRuntime:
             tuple(self._java.lang.String.join(_SEPARATOR, united).split(_SEPARATOR)) if united.size() else ()
         )
 
-    def concurrent_map(self) -> Any:
+    def concurrent_map(self) -> JavaObject:
         """An empty ConcurrentHashMap."""
         return self._java.util.concurrent.ConcurrentHashMap()
 
@@ -134,7 +133,7 @@ class JavaRuntime:
             table.put(name, name)
         return self.order_of(table)
 
-    def order_of(self, table: Any) -> tuple[str, ...]:
+    def order_of(self, table: JavaObject) -> tuple[str, ...]:
         """Values of a map, texts, in its order."""
         return (
             tuple(self._java.lang.String.join(_SEPARATOR, table.values()).split(_SEPARATOR))
@@ -146,7 +145,9 @@ class JavaRuntime:
 class Texts:
     """Values stored in the JVM."""
 
-    def __init__(self, java: Any, split: Any, values: Iterable[str], end_java: Callable[[], None]) -> None:
+    def __init__(
+        self, java: JavaObject, split: JavaObject, values: Iterable[str], end_java: Callable[[], None]
+    ) -> None:
         different = set(values)
         # An empty text would be lost in the joined result, and a NUL is the separator.
         self._alone = {value for value in different if not value or _SEPARATOR in value}
@@ -158,7 +159,7 @@ class Texts:
             split.splitAsStream(_SEPARATOR.join(self._joined)).collect(collector()) if self._joined else None
         )
 
-    def matching(self, pattern: Any) -> frozenset[str]:
+    def matching(self, pattern: JavaObject) -> frozenset[str]:
         """The values for which matcher(value).matches() is true. Raises UnsureMatch; if that is for lack of time, the
         JVM has ended.
         """
@@ -183,7 +184,7 @@ class Texts:
         return frozenset(matches)
 
 
-def _call(method: JavaMember, *arguments: Any) -> Any:
+def _call(method: JavaMember, *arguments: JavaObject) -> JavaObject:
     """The result of a method that may throw. Raises Py4JJavaError.
 
     A SparkSession in this process changes how every py4j call reads its answer: PySpark asks its own JVM about an

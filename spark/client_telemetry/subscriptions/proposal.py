@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 from client_telemetry.subscriptions.configured_file import Resource, resource_of
 
@@ -67,7 +66,7 @@ def json_of(option: str, text: str) -> object:
         raise UnusableProposal(f"{option} is not valid JSON: {error}") from error
 
 
-def operations_of(content: Any) -> list[Operation]:
+def operations_of(content: object) -> list[Operation]:
     """From a JSON list of {"action": "add" | "alter" | "delete", "name", "metrics", "interval_ms", "match"}; an
     `interval_ms` of "" or an empty list or object deletes that key. Raises UnusableProposal."""
     if isinstance(content, dict):
@@ -79,7 +78,7 @@ def operations_of(content: Any) -> list[Operation]:
     return [_operation(number, entry) for number, entry in enumerate(content, 1)]
 
 
-def _operation(number: int, entry: Any) -> Operation:
+def _operation(number: int, entry: object) -> Operation:
     if not isinstance(entry, dict):
         raise UnusableProposal(f'change {number}: expected an object with "action" and "name"')
     action = entry.get("action", ALTER)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.types import ArrayType
 
+from client_telemetry.identity import client_key
 from client_telemetry.knowledge import kip511
 from client_telemetry.knowledge.vocabulary import APPLICATION_KINDS
 from client_telemetry.tables.suite import Expectations, Suite, every, flags_are_known
@@ -27,7 +28,7 @@ from client_telemetry.tables.table import (
 if TYPE_CHECKING:
     from client_telemetry.tables.rows import ClientRow
 
-CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
+CLIENT_KEY = client_key.CLIENT_KEY
 """What tells clients of one cluster apart. Null and `unknown` are values of their own."""
 
 PROGRAM = Column(

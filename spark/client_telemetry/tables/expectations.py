@@ -5,7 +5,7 @@ or two Spark jobs for each expectation (docs/decisions/0031-great-expectations-m
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from great_expectations.core.metric_domain_types import MetricDomainTypes
 from great_expectations.core.metric_function_types import MetricPartialFunctionTypes
@@ -90,7 +90,7 @@ class ExpectAggregateToBeBetween(BatchExpectation):
 
     def _validate(
         self,
-        metrics: dict[str, Any],
+        metrics: dict[str, float | None],
         runtime_configuration: dict[str, object] | None = None,
         execution_engine: ExecutionEngine[object] | None = None,
     ) -> dict[str, object]:

@@ -6,13 +6,26 @@ import json
 import os
 import urllib.request
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypedDict, cast
 
 _SECONDS = 5
 _UNITS = {"k": 2**-10, "m": 1.0, "g": 2.0**10, "t": 2.0**20}
 
 
-def master_state(master: str) -> dict[str, object] | None:
+class Worker(TypedDict):
+    """`memory`: MiB."""
+
+    state: str
+    cores: int
+    memory: int
+
+
+class ClusterState(TypedDict):
+    url: str
+    workers: list[Worker]
+
+
+def master_state(master: str) -> ClusterState | None:
     """What the page of the first master that answers says; None where there is no such page, and nothing is known. Its port is
     SPARK_MASTER_WEBUI_PORT, 8080 by default, as for Spark.
     """
@@ -25,11 +38,11 @@ def master_state(master: str) -> dict[str, object] | None:
         except (OSError, ValueError):
             continue
         if isinstance(state, dict) and state.get("status") == "ALIVE" and "workers" in state:
-            return state
+            return cast("ClusterState", state)
     return None
 
 
-def does_not_fit(state: Mapping[str, object], settings: Mapping[str, str]) -> str | None:
+def does_not_fit(state: ClusterState, settings: Mapping[str, str]) -> str | None:
     """Why no executor of these settings can start, in one line; None if one can."""
     cores = int(settings.get("spark.executor.cores") or 1)
     memory = mebibytes(settings.get("spark.executor.memory") or "1g")
@@ -44,7 +57,7 @@ def does_not_fit(state: Mapping[str, object], settings: Mapping[str, str]) -> st
     )
 
 
-def too_many_slots(state: Mapping[str, object], settings: Mapping[str, str], slots: int) -> str | None:
+def too_many_slots(state: ClusterState, settings: Mapping[str, str], slots: int) -> str | None:
     """Why stages that run at once may wait for each other's cores, in one line; None if they do not."""
     most, cores = settings.get("spark.cores.max"), sum(worker["cores"] for worker in _alive(state))
     if most is None or slots * int(most) <= cores:
@@ -67,5 +80,5 @@ def mebibytes(text: str) -> int:
     return int(number * _UNITS[unit] if unit else number / 2**20)
 
 
-def _alive(state: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def _alive(state: ClusterState) -> Sequence[Worker]:
     return [worker for worker in state["workers"] if worker.get("state") == "ALIVE"]

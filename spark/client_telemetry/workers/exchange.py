@@ -4,11 +4,11 @@ after the other in this process, which then needs no JVM.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from pyspark.sql import DataFrame, SparkSession
 
-from client_telemetry.workers.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
+from client_telemetry.workers.pieces import PIECES, Part, Pieces, moved, packed, read_pieces, unpacked
 
 
 class Exchange(ABC):
@@ -19,7 +19,7 @@ class Exchange(ABC):
         """Each piece in the task that its number says, of so many tasks."""
 
     @abstractmethod
-    def worked(self, work: Callable[[Iterator[object]], Pieces]) -> Self:
+    def worked(self, work: Callable[[Iterator[Part]], Pieces]) -> Self:
         """What `work` makes of the pieces of each task."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class _OnSpark(Exchange):
     def moved(self, tasks: int) -> Self:
         return type(self)(moved(self._pieces, tasks))
 
-    def worked(self, work: Callable[[Iterator[object]], Pieces]) -> Self:
+    def worked(self, work: Callable[[Iterator[Part]], Pieces]) -> Self:
         return type(self)(self._pieces.mapInArrow(packed(work), PIECES))
 
     def with_number(self, number: int) -> Self:
@@ -91,8 +91,10 @@ class _Here(Exchange):
             received[number % tasks].append((number, piece))
         return type(self)(received)
 
-    def worked(self, work: Callable[[Iterator[object]], Pieces]) -> Self:
-        return type(self)(list(work(piece for _, piece in task)) for task in self._tasks)
+    def worked(self, work: Callable[[Iterator[Part]], Pieces]) -> Self:
+        return type(self)(
+            list(work(cast("Iterator[Part]", (piece for _, piece in task)))) for task in self._tasks
+        )
 
     def with_number(self, number: int) -> Self:
         return type(self)([[found for found in self._all() if found[0] == number]])

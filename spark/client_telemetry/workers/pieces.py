@@ -74,9 +74,10 @@ def moved(pieces: DataFrame, tasks: int) -> DataFrame:
 
 
 def packed(
-    look: Callable[[Iterator[object]], Pieces],
+    look: Callable[[Iterator[Part]], Pieces],
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[object]]:
-    return lambda batches: batches_of(look(unpacked(batches)))
+    """`look`: gets the pieces that the earlier tasks sent, of the type that it names."""
+    return lambda batches: batches_of(look(cast("Iterator[Part]", unpacked(batches))))
 
 
 def batches_of(pieces: Pieces) -> Iterator[pa.RecordBatch]:

@@ -4,9 +4,10 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
+from client_telemetry.identity.client_key import client_key
 from client_telemetry.lake.lake import Lake
 from client_telemetry.rehearsal import subjects
-from client_telemetry.rehearsal.seen_logins import key_of, seen_logins
+from client_telemetry.rehearsal.seen_logins import seen_logins
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.publications import PUBLICATIONS
 
@@ -46,7 +47,7 @@ def test_a_mechanism_counts_if_all_connections_have_it_and_a_rehearsal_can(tmp_p
     branch.replace_rows(CLIENT_CONNECTIONS, rows, **where)
     branch.publish("c", "run", "sessionize", [DAY])
     found = seen_logins(str(tmp_path), QUESTION)
-    assert found == {key_of(client("scram")): "SCRAM-SHA-512", key_of(client("plain")): "PLAIN"}
+    assert found == {client_key(client("scram")): "SCRAM-SHA-512", client_key(client("plain")): "PLAIN"}
     assert seen_logins(str(tmp_path), QUESTION | {"cluster_id": "other"}) == {}
 
 

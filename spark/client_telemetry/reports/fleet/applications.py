@@ -2,37 +2,49 @@
 (KIP-1091)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TypedDict
 
+from client_telemetry.identity.client_key import ClientKey, HasClientKey, client_key
 from client_telemetry.reports.fleet.model import ApplicationMetrics, StreamsApplication
 
-Instance = Mapping[str, Any]
-Client = tuple[str | None, str | None, str | None, str | None]
+
+class Pushed(HasClientKey):
+    """Columns of `client_sessions`."""
+
+    application_metrics: list[str]
 
 
-def application_metrics(instances: Iterable[Instance]) -> tuple[ApplicationMetrics, ...]:
+class StreamsInstance(TypedDict):
+    client_id: str | None
+    application_ids: list[str]
+    process_ids: list[str]
+
+
+def application_metrics(instances: Iterable[Pushed]) -> tuple[ApplicationMetrics, ...]:
     """One entry per client. `instances`: columns of `client_sessions` and `application_metrics`, names, of those that have any;
     gone through once."""
-    numbers: Counter[Client] = Counter()
-    metrics: dict[Client, set[str]] = defaultdict(set)
+    numbers: Counter[ClientKey] = Counter()
+    metrics: dict[ClientKey, set[str]] = defaultdict(set)
     for each in instances:
-        client = (
-            each["client_id"],
-            each["principal"],
-            each["client_software_name"],
-            each["client_software_version"],
-        )
+        client = client_key(each)
         numbers[client] += 1
         metrics[client].update(each["application_metrics"])
     found = [
-        ApplicationMetrics(*client, number, tuple(sorted(metrics[client])))
-        for client, number in numbers.items()
+        ApplicationMetrics(
+            client_id,
+            principal,
+            name,
+            version,
+            number,
+            tuple(sorted(metrics[principal, client_id, name, version])),
+        )
+        for (principal, client_id, name, version), number in numbers.items()
     ]
     return tuple(sorted(found, key=lambda each: (each.client_id or "", each.principal or "")))
 
 
-def streams_applications(instances: Iterable[Instance]) -> tuple[StreamsApplication, ...]:
+def streams_applications(instances: Iterable[StreamsInstance]) -> tuple[StreamsApplication, ...]:
     """`instances`: `client_id`, `application_ids` and `process_ids` of those that pushed metrics of Streams. The admin client of
     a process tells its application, the consumer of each of its threads the process only."""
     members = [each for each in instances if each["process_ids"] or each["application_ids"]]
@@ -42,9 +54,11 @@ def streams_applications(instances: Iterable[Instance]) -> tuple[StreamsApplicat
         for application in each["application_ids"]
         for process in each["process_ids"]
     }
-    applications: dict[str | None, list[Instance]] = defaultdict(list)
+    applications: dict[str | None, list[StreamsInstance]] = defaultdict(list)
     for each in members:
-        named = set(each["application_ids"]) or {application_of.get(p) for p in each["process_ids"]}
+        named: set[str | None] = {*each["application_ids"]} or {
+            application_of.get(p) for p in each["process_ids"]
+        }
         for application in named:
             applications[application].append(each)
     found = [

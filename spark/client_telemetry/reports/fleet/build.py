@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any
 
+from client_telemetry.identity.client_key import ClientKey, HasClientKey, client_key
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.kip511 import declared
-from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.coverage import coverage
 from client_telemetry.reports.fleet import applications, client_metrics, refused, request_versions, software
 from client_telemetry.reports.fleet.model import (
@@ -51,20 +50,29 @@ def days_compared(day: date) -> tuple[date, ...]:
     return tuple(day - timedelta(days=back) for back, _ in COMPARED)
 
 
+class NeverPushedRow(HasClientKey):
+    """Row of fleet/instances.given_instances."""
+
+    client_instance_id: bytes
+    client_addresses: list[str]
+    first_evidence_at: datetime
+    last_evidence_at: datetime
+
+
 def build_fleet_day(
     day: date,
     client_rows: Sequence[ClientRow],
-    instances: Iterable[Mapping[str, object]],
-    asked_without_push: Mapping[tuple[object, ...], int],
+    instances: Iterable[client_metrics.Instance],
+    asked_without_push: Mapping[ClientKey, int],
     hour_rows: Sequence[BrokerHourRow],
     broker_rows: Sequence[BrokerRow],
     quality_rows: Iterable[QualityResultRow],
     earlier: Mapping[date, Sequence[ClientRow] | None],
     *,
-    with_application_metrics: Iterable[Mapping[str, object]] = (),
-    of_streams: Iterable[Mapping[str, object]] = (),
-    refused_pushes: Iterable[Mapping[str, object]] = (),
-    never_pushed: Iterable[Mapping[str, object]] = (),
+    with_application_metrics: Iterable[applications.Pushed] = (),
+    of_streams: Iterable[applications.StreamsInstance] = (),
+    refused_pushes: Iterable[refused.RefusedRow] = (),
+    never_pushed: Iterable[NeverPushedRow] = (),
     object_rows: Iterable[RawObjectRow] = (),
     cluster_id: str,
     cluster_name: str | None = None,
@@ -128,7 +136,7 @@ def build_fleet_day(
     )
 
 
-def _never_pushed(rows: Iterable[Mapping[str, Any]]) -> tuple[NeverPushed, ...]:
+def _never_pushed(rows: Iterable[NeverPushedRow]) -> tuple[NeverPushed, ...]:
     found = [
         NeverPushed(
             kafka_uuid(bytes(row["client_instance_id"])),

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import Any
 
+from client_telemetry.identity.client_key import ClientKey, HasClientKey
 from client_telemetry.knowledge import releases, roles, rows
 from client_telemetry.reports.fleet.model import (
     DELIVERED,
@@ -22,7 +22,7 @@ from client_telemetry.subscriptions.configuration import SELECTORS, RefusedByKaf
 from client_telemetry.subscriptions.configured_file import Resource
 from client_telemetry.subscriptions.instances import ClientInstance
 from client_telemetry.subscriptions.java_runtime import JavaRuntime, NoJava, UnsureMatch
-from client_telemetry.tables.rows import BrokerRow
+from client_telemetry.tables.rows import ApiUseRecord, BrokerRow
 
 FILE = "standard_telemetry_metrics.csv"
 COLUMNS = ("metric", "client_type", "otlp_type", "labels", "required", "source")
@@ -40,6 +40,21 @@ def standard_metrics() -> dict[str, dict[str, bool]]:
     for _, (metric, client_type, _, _, required, _) in rows(FILE, COLUMNS):
         found[client_type][metric] = required == "yes"
     return found
+
+
+class Instance(HasClientKey):
+    """Columns of `client_sessions`; `metrics`: standard ones that it delivered on the day; `metric_families`: the word after
+    `org.apache.kafka.` of any metric; `number`: of how many instances alike."""
+
+    client_instance_id: bytes
+    client_addresses: list[str]
+    metrics: list[str]
+    metric_families: list[str]
+    number: int
+
+
+_Group = tuple[str, str | None, str | None]
+"""Client type, software name and version."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +95,7 @@ class Subscriptions:
             for selector in of_instance
         )
 
-    def asked_of(self, instances: Sequence[Mapping[str, object]]) -> tuple[list[tuple[str, ...]], bool]:
+    def asked_of(self, instances: Sequence[Instance]) -> tuple[list[tuple[str, ...]], bool]:
         """The metric prefixes that each instance is asked for, matched as brokers do (subscriptions/), and whether that
         is known. Of an instance with several addresses any counts; a source port is of one connection and is taken
         for matching."""
@@ -93,7 +108,7 @@ class Subscriptions:
             return [() for _ in instances], False
 
     def _asked_of(
-        self, instances: Sequence[Mapping[str, Any]], java: JavaRuntime
+        self, instances: Sequence[Instance], java: JavaRuntime
     ) -> tuple[list[tuple[str, ...]], bool]:
         subscriptions, known = [], self.known
         for resource in self.resources:
@@ -103,7 +118,8 @@ class Subscriptions:
                 known = False  # no broker of this release has it: the manifest cannot be right
         clients, owners = [], []
         for number, instance in enumerate(instances):
-            for address in instance["client_addresses"] or [None]:
+            addresses: Sequence[str | None] = instance["client_addresses"] or (None,)
+            for address in addresses:
                 clients.append(_client_instance(instance, address))
                 owners.append(number)
         asked: list[set[str]] = [set() for _ in instances]
@@ -119,7 +135,7 @@ class Subscriptions:
         return [tuple(sorted(each)) for each in asked], known
 
 
-def _client_instance(instance: Mapping[str, Any], address: str | None) -> ClientInstance:
+def _client_instance(instance: Instance, address: str | None) -> ClientInstance:
     return ClientInstance(
         bytes(instance["client_instance_id"]),
         instance.get("client_id"),
@@ -130,7 +146,7 @@ def _client_instance(instance: Mapping[str, Any], address: str | None) -> Client
     )
 
 
-def client_types(instance: Mapping[str, Any], api_uses: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+def client_types(instance: Instance, api_uses: Iterable[ApiUseRecord]) -> tuple[str, ...]:
     """What an instance is, by the names of the metrics that it delivers; where these do not tell, by the requests of
     its client. A share consumer (KIP-932) has other metrics than the consumers of KIP-714 and counts as neither."""
     families = instance["metric_families"]
@@ -155,8 +171,8 @@ class _Members:
 
 
 def metrics_of_libraries(
-    instances: Iterable[Mapping[str, Any]],
-    api_uses_of: Mapping[tuple[Any, ...], Sequence[Mapping[str, Any]]],
+    instances: Iterable[Instance],
+    api_uses_of: Mapping[ClientKey, Sequence[ApiUseRecord]],
     subscriptions: Subscriptions,
 ) -> tuple[tuple[MetricOfLibrary, ...], int]:
     """One entry per client type, software, version and standard metric; and the number of instances that are neither
@@ -165,7 +181,7 @@ def metrics_of_libraries(
     `instances`: dicts with columns of `client_sessions`, `metrics` (standard ones that it delivered on the day),
     `metric_families` (the word after `org.apache.kafka.` of any metric) and `number`, of how many instances alike; gone through
     once, some thousands at a time. `api_uses_of`: (principal, client id, software name, version) -> api_uses."""
-    groups: dict[tuple[Any, ...], _Members] = defaultdict(_Members)
+    groups: dict[_Group, _Members] = defaultdict(_Members)
     of_unknown_kind = 0
     known = subscriptions.known
     left = iter(instances)
@@ -206,7 +222,7 @@ def metrics_of_libraries(
     return tuple(found), of_unknown_kind
 
 
-def _order(group: tuple[Any, ...]) -> tuple[Any, ...]:
+def _order(group: tuple[_Group, _Members]) -> tuple[object, ...]:
     (client_type, name, version), _ = group
     return CLIENT_TYPES.index(client_type), name is None, name or "", version_order(version)
 

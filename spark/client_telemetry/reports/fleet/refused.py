@@ -3,9 +3,10 @@
 Source: ClientMetricsManager for when a broker answers with an error, ClientTelemetryUtils.maybeFetchErrorIntervalMs for
 what a Java client does then. Delta values are counted before the answer comes, so those of a refused push are lost."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from datetime import datetime
 
+from client_telemetry.identity.client_key import HasClientKey
 from client_telemetry.reports.fleet.model import RefusedPushes
 
 _DELTAS = "the delta values since the previous push are lost"
@@ -29,7 +30,17 @@ ERRORS = {
 """Error code -> Kafka's name, and what it means."""
 
 
-def refused_pushes(rows: Iterable[Mapping[str, Any]]) -> tuple[RefusedPushes, ...]:
+class RefusedRow(HasClientKey):
+    """Row of fleet/instances.refused_pushes."""
+
+    error_code: int
+    pushes: int
+    instances: int
+    first_at: datetime
+    last_at: datetime
+
+
+def refused_pushes(rows: Iterable[RefusedRow]) -> tuple[RefusedPushes, ...]:
     """Rows of fleet/instances.refused_pushes."""
     found = []
     for row in rows:

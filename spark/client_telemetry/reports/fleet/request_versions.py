@@ -1,9 +1,8 @@
 """Request versions of a day that newer releases refuse, and requests that no known client explains."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
 from client_telemetry.knowledge import apis, releases, served
 from client_telemetry.knowledge.api_key import ApiKey
@@ -14,7 +13,7 @@ from client_telemetry.reports.fleet.model import (
     RequestCounts,
     UnexplainedRequests,
 )
-from client_telemetry.tables.rows import BrokerHourRow, ClientRow
+from client_telemetry.tables.rows import ApiUseRecord, BrokerHourRow, ClientRow, RequestsCountedRecord
 
 SHOWN_IDS = 12
 SENT_BY_BROKERS = {
@@ -54,7 +53,7 @@ def _is_too_old(api_key: int, version: int, release: str) -> bool:
     return version < api.served.min if api else apis.by_key()[api_key].used_by != "broker"
 
 
-def deprecated_uses(api_uses: Iterable[Mapping[str, Any]], release: str | None) -> tuple[DeprecatedUse, ...]:
+def deprecated_uses(api_uses: Iterable[ApiUseRecord], release: str | None) -> tuple[DeprecatedUse, ...]:
     """`api_uses` of a client: those whose version a newer release refuses. Requests that a broker of the day refused
     already count too: the client has not changed."""
     found = []
@@ -110,7 +109,7 @@ def first_ids(client_ids: Iterable[str | None]) -> tuple[str | None, ...]:
 def request_counts(
     hours: Iterable[BrokerHourRow],
     known: Iterable[ClientRow],
-    unidentified: Iterable[Mapping[str, Any]],
+    unidentified: Iterable[ClientRow],
     release: str | None,
 ) -> RequestCounts:
     """Rows of `broker_hours`; rows of `clients` of which it is known whose they are, and of which it is not.
@@ -149,7 +148,7 @@ def _is_of_brokers(api_key: int) -> bool:
     return api_key in apis.by_key() and apis.by_key()[api_key].used_by == "broker"
 
 
-def _sums(uses: Iterable[Mapping[str, Any]]) -> Counter[tuple[int, int]]:
+def _sums(uses: Iterable[ApiUseRecord | RequestsCountedRecord]) -> Counter[tuple[int, int]]:
     sums: Counter[tuple[int, int]] = Counter()
     for use in uses:
         # Brokers count a request when its answer is sent; one that they refuse has none.

@@ -2,10 +2,11 @@
 is worth reading. Columns: docs/fleet-page.md."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
-from typing import Any
+from typing import TypedDict
 
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames, parsed_address
 from client_telemetry.knowledge.kip511 import software
@@ -58,7 +59,32 @@ def as_json(document: object) -> str:
     return json.dumps(document, allow_nan=False, separators=(",", ":"))
 
 
-def client_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[str, object]:
+class SearchedRow(TypedDict, total=False):
+    """Columns of a client or an instance; those of the other kind are not there."""
+
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    client_addresses: list[str]
+    group_ids: list[str] | None
+    transactional_ids: list[str] | None
+    owner: str | None
+    application: str | None
+    connections: int
+    instances: int
+    first_seen_at: datetime
+    last_seen_at: datetime
+    client_instance_id: bytes
+    racks: list[str] | None
+    broker_ids: list[int]
+    pushes: int
+    first_evidence_at: datetime
+    last_evidence_at: datetime
+    end_reason: str
+
+
+def client_entry(row: SearchedRow, hosts: HostNames = NO_HOSTS) -> dict[str, object]:
     """A row of `clients`, with all `addresses` of the client. Client-supplied strings come twice: as they are, to be compared,
     and `shown`, to be displayed."""
     # Rows that were written before there were applications have none.
@@ -78,7 +104,7 @@ def client_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[st
     }
 
 
-def instance_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[str, object]:
+def instance_entry(row: SearchedRow, hosts: HostNames = NO_HOSTS) -> dict[str, object]:
     """A row of `client_sessions` with the labels of the instance (fleet/instances.resource_labels); of one that got an
     id and did not push, a row of fleet/instances.given_instances with NEVER_PUSHED as `end_reason`."""
     return {
@@ -96,7 +122,7 @@ def instance_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[
     }
 
 
-def names_of(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> set[str]:
+def names_of(row: SearchedRow, hosts: HostNames = NO_HOSTS) -> set[str]:
     """What search.names.txt has of a row of either kind: names as a query is compared with them, host names too, and
     addresses."""
     addresses = row["client_addresses"]
@@ -104,15 +130,15 @@ def names_of(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> set[str]:
     return {name.casefold() for name in names} | {_shortest(each) for each in addresses}
 
 
-def _names(row: Mapping[str, Any]) -> Iterable[str]:
-    lists = (row.get(name) or () for name in ("group_ids", "transactional_ids", "racks"))
+def _names(row: SearchedRow) -> Iterable[str]:
+    lists = (row.get("group_ids"), row.get("transactional_ids"), row.get("racks"))
     yield from filter(
         None,
         (
             row["client_id"],
             row["principal"],
             row.get("application"),
-            *(each for names in lists for each in names),
+            *(each for names in lists for each in names or ()),
         ),
     )
 
@@ -121,12 +147,15 @@ def _shortest(address: str) -> str:
     return str(parsed_address(address) or address)
 
 
-def _groups(row: Mapping[str, Any]) -> dict[str, list[str]]:
+def _groups(row: SearchedRow) -> dict[str, list[str]]:
     """Groups and transactional ids that requests or pushes tell."""
-    return {name: list(row.get(name) or ()) for name in ("group_ids", "transactional_ids")}
+    return {
+        "group_ids": list(row.get("group_ids") or ()),
+        "transactional_ids": list(row.get("transactional_ids") or ()),
+    }
 
 
-def _identity(row: Mapping[str, Any]) -> dict[str, object]:
+def _identity(row: SearchedRow) -> dict[str, object]:
     return {
         "client_id": row["client_id"],
         "client_id_shown": client_label(row["client_id"]),

@@ -4,17 +4,16 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from datetime import date
-from typing import Any
 
 from client_telemetry.compatibility import fingerprints
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.identity.applications import NO_CLIENT_ID
 from client_telemetry.identity.client_families import family
+from client_telemetry.identity.client_key import ClientKey, client_key
 from client_telemetry.knowledge import client_versions, releases
 from client_telemetry.knowledge.broker_guess import oldest_release
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.knowledge.software import identify_name
-from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.evidence import RelatedClient
 from client_telemetry.reports.fleet.model import (
     ApplicationSeen,
@@ -40,7 +39,7 @@ def is_client(row: ClientRow) -> bool:
 
 
 def fleet_clients(
-    rows: Iterable[ClientRow], asked_without_push: Mapping[tuple[object, ...], int], release: str | None
+    rows: Iterable[ClientRow], asked_without_push: Mapping[ClientKey, int], release: str | None
 ) -> tuple[FleetClient, ...]:
     """Rows of `clients` of the day, without the unidentified; `asked_without_push`: by client_key, where not 0;
     `release`: the oldest that a broker ran."""
@@ -83,9 +82,7 @@ def _could_be(row: ClientRow, release: str | None) -> tuple[str, ...]:
     return tuple(sorted(fingerprints.libraries_that_explain(uses, oldest)))
 
 
-def _client(
-    row: ClientRow, asked_without_push: Mapping[tuple[object, ...], int], release: str | None
-) -> FleetClient:
+def _client(row: ClientRow, asked_without_push: Mapping[ClientKey, int], release: str | None) -> FleetClient:
     related = tuple(RelatedClient(**each) for each in row["related"] or ())
     looks_like, reasons = row["looks_like"], tuple(row["looks_like_because"] or ())
     same = next((each for each in related if each.relation == "one_application"), None)
@@ -171,7 +168,7 @@ def _sums(clients: Iterable[FleetClient]) -> dict[str, int]:
 def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
     """Clients that declare no software, by what they look like, most first; then those that are not narrowed down, by what
     they can be, the fewer the earlier; last those that nothing known explains."""
-    groups: dict[tuple[Any, ...], list[FleetClient]] = defaultdict(list)
+    groups: dict[tuple[str | None, tuple[str, ...]], list[FleetClient]] = defaultdict(list)
     for client in clients:
         if declared(client.client_software_name) is None:
             groups[client.looks_like, client.could_be].append(client)

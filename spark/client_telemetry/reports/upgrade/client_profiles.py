@@ -2,16 +2,16 @@
 was seen, and which library it can be where it declares none."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Literal
 
 from client_telemetry.compatibility import identification
 from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.identity.client_key import CLIENT_KEY, client_key
 from client_telemetry.identity.hosts import HostNames
 from client_telemetry.knowledge.kip511 import declared
-from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.evidence import DaySeen, RelatedClient
 from client_telemetry.reports.upgrade.model import CandidateLibrary
 from client_telemetry.tables.rows import ClientRow
@@ -122,5 +122,8 @@ def _identified(
     return identification.of(client_id, uses, release)
 
 
-def _union(days: Iterable[Mapping[str, Any]], column: str) -> tuple[str, ...]:
+_Lists = Literal["address_sample", "listeners", "group_ids", "transactional_ids", "topics"]
+
+
+def _union(days: Iterable[ClientRow], column: _Lists) -> tuple[str, ...]:
     return tuple(sorted({value for row in days for value in row[column] or ()}))

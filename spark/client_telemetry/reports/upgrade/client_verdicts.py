@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from client_telemetry.identity.client_families import family
+from client_telemetry.identity.client_key import client_key
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.knowledge.vocabulary import Verdict, When
-from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.names import anchor
 from client_telemetry.reports.outcomes import OUTCOMES, outcome
 from client_telemetry.reports.upgrade.changes import of_fix
@@ -80,7 +80,7 @@ def client_verdicts(
     return tuple(sorted(clients, key=_order))
 
 
-def _key(row: Mapping[str, object]) -> tuple[object, ...]:
+def _key(row: UpgradeVerdictRow | UpgradeFindingRow) -> tuple[object, ...]:
     # Rows that were written before programs were told apart do not have the column.
     return (*client_key(row), row.get("program"))
 

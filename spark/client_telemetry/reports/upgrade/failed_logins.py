@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 from client_telemetry.console.counted import counted
+from client_telemetry.identity.client_key import CLIENT_KEY, HasClientKey, client_key
 from client_telemetry.identity.hosts import HostNames
 from client_telemetry.identity.owners import OwnerRule, first_match
-from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.upgrade.model import ClientVerdict, FailedLogin
 
 COLUMNS = (
@@ -24,12 +24,30 @@ COLUMNS = (
 CONNECTION_COLUMNS = (*CLIENT_KEY, "client_address")
 """Of `client_connections`."""
 
-ConnectionsFrom = Callable[[Sequence[str]], Iterable[Any]]
+
+class FailedLoginEvent(TypedDict):
+    """A row of COLUMNS."""
+
+    client_address: str | None
+    principal: str | None
+    sasl_mechanism: str | None
+    failure_reason: str | None
+    connections: int | None
+    observed_at: datetime
+
+
+class Connection(HasClientKey):
+    """A row of CONNECTION_COLUMNS."""
+
+    client_address: str | None
+
+
+ConnectionsFrom = Callable[[Sequence[str]], Iterable[Connection]]
 """Addresses -> CONNECTION_COLUMNS of the connections from there."""
 
 
 def failed_logins(
-    rows: Iterable[Any],
+    rows: Iterable[FailedLoginEvent],
     clients: Sequence[ClientVerdict],
     hosts: HostNames,
     connections_from: ConnectionsFrom = lambda addresses: (),
@@ -84,7 +102,7 @@ def _owners_by_address(
             owners.setdefault(address, set()).add(client.owner)
     for row in connections_from(sorted(addresses)) if addresses else ():
         if client_key(row) in by_client:
-            owners.setdefault(row["client_address"], set()).add(by_client[client_key(row)])
+            owners.setdefault(row["client_address"] or "", set()).add(by_client[client_key(row)])
     return owners
 
 

@@ -1,13 +1,13 @@
 """The comparison of nearby releases: applications per outcome on each, who fares otherwise, and which is better."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from client_telemetry.console.counted import counted
 from client_telemetry.reports.outcomes import OUTCOMES, outcome
 from client_telemetry.reports.upgrade.applications import outcome_on
 from client_telemetry.reports.upgrade.model import Application, Target, TargetDifference
+from client_telemetry.tables.rows import TargetRecord
 
 NAMED = 5
 """Applications of a difference that are named."""
@@ -16,7 +16,7 @@ _REASONS = 2
 
 
 def compared_targets(
-    rows: Iterable[Mapping[str, Any]], to_release: str, applications: Sequence[Application]
+    rows: Iterable[TargetRecord], to_release: str, applications: Sequence[Application]
 ) -> tuple[Target, ...]:
     """`rows`: upgrade_reports.targets, which count clients; applications are counted here."""
     targets = []
@@ -52,9 +52,9 @@ def _well_observed(application: Application) -> bool:
 
 def target_differences(applications: Iterable[Application]) -> tuple[TargetDifference, ...]:
     """Applications that fare otherwise in the same way, on the same releases, for the same reason; most first."""
-    groups: dict[tuple[Any, ...], list[Application]] = defaultdict(list)
+    groups: dict[tuple[tuple[str, ...], str, str, str, bool], list[Application]] = defaultdict(list)
     for application in applications:
-        releases: dict[tuple[object, ...], list[str]] = defaultdict(list)
+        releases: dict[tuple[str, str], list[str]] = defaultdict(list)
         for other in application.other_targets:
             releases[outcome(other.verdict, other.when), other.reason].append(other.to_release)
         for (there, reason), where in releases.items():
