@@ -7,6 +7,8 @@ from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.named_images import NamedImage
 from client_telemetry.artefacts.packages import Place
 from client_telemetry.artefacts.tree import File
+from client_telemetry.knowledge import vulnerabilities
+from client_telemetry.knowledge.vulnerabilities import Vulnerability
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,15 @@ class Found:
     owner: str = ""
     owner_source: str = ""
     diff: str = ""
+
+    @property
+    def vulnerabilities(self) -> tuple[Vulnerability, ...]:
+        """Known ones of the library, whatever the client's role: no part of the verdict."""
+        written = self.client.written
+        if written is None:
+            return ()
+        is_connect = self.client.package.name.startswith("org.apache.kafka/connect-")
+        return vulnerabilities.of(written.library, written.version, is_connect=is_connect)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """The Kafka clients that lock files, SBOMs and images name, each with its verdict for an upgrade.
 
     client-telemetry scan PATH… --to 4.3.1 [--from 3.9.1] [--exclude GLOB] [--owners FILE]
-        [--knowledge FOLDER] [--format text|json|sarif|markdown] [--fail-on breaks]
+        [--knowledge FOLDER] [--format text|json|sarif|markdown] [--fail-on breaks] [--fail-on-vulnerable]
 
 Reads files and folders; needs no broker, no data and no network. Exit code 0: go. 3: no-go, a client has one of the
 verdicts of --fail-on. 4: cannot tell, a client has insufficient evidence, a file could not be read, or no client was
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from client_telemetry.artefacts.found import Result
 from client_telemetry.artefacts.scan import scan
-from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, add_fail_on, decide
+from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO, add_fail_on, decide
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments
@@ -61,6 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_knowledge(parser)
     add_fail_on(parser, default=(Verdict.BREAKS,))
+    parser.add_argument(
+        "--fail-on-vulnerable",
+        action="store_true",
+        help="also exit with 3 for a client of whose library version a vulnerability is known",
+    )
     args = parser.parse_args(argv)
     with Progress(f"reading {', '.join(map(str, args.paths))}"):
         return _scan(parser.prog, args)
@@ -100,6 +105,8 @@ def _scan(program: str, args: argparse.Namespace) -> int:
         print(f"{program}: {error.filename}: {error.strerror}", file=sys.stderr)
         return 2
     code, decision = _decide(result, args.fail_on)
+    if args.fail_on_vulnerable and code != NO_GO and (hit := _vulnerable(result)):
+        code, decision = NO_GO, f"no-go: {counted(hit, 'Kafka client')} with a known vulnerability"
     _print(args.format, result, source, target, decision)
     print(decision, file=sys.stderr)
     return code
@@ -136,6 +143,10 @@ def _decide(result: Result, fail_on: Sequence[str]) -> tuple[int, str]:
     if code == GO and result.unread:
         return CANNOT_TELL, f"cannot tell: {counted(len(result.unread), 'file')} could not be read"
     return code, decision
+
+
+def _vulnerable(result: Result) -> int:
+    return sum(bool(found.vulnerabilities) for found in result.found)
 
 
 def _print(format_: str, result: Result, source: str, target: str, decision: str) -> None:

@@ -9,10 +9,11 @@ from typing import Final
 
 from client_telemetry.artefacts.found import Found
 from client_telemetry.console.counted import counted, first_of
-from client_telemetry.inventory import links
+from client_telemetry.inventory import links, vulnerable
 from client_telemetry.inventory.artefact import CLIENT_ID, GROUP, IMAGE, REPOSITORY, Artefact, Written
 from client_telemetry.inventory.links import CERTAIN, LIKELY, POSSIBLE, Index, Link
 from client_telemetry.inventory.seen import Client, Seen
+from client_telemetry.inventory.vulnerable import Vulnerable
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.knowledge import client_versions
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
@@ -63,6 +64,7 @@ class Joined:
     not_seen: tuple[ArtefactRow, ...]
     not_comparable: tuple[ArtefactRow, ...]
     not_written: tuple[Client, ...]
+    vulnerable: tuple[Vulnerable, ...] = ()
 
     def findings(self, kind: str) -> list[tuple[Client, Finding]]:
         return [(row.client, each) for row in self.rows for each in row.findings if each.kind == kind]
@@ -85,7 +87,14 @@ def join(written: Written, seen: Seen, workloads: Workloads) -> Joined:
         tuple(sorted((_row(artefact, why) for artefact, why in placed if why), key=_worst_first)),
         tuple(sorted((_row(artefact, _NO_NAMES) for artefact, why in placed if not why), key=_worst_first)),
         tuple(row.client for row in rows if not row.links),
+        vulnerable.seen(_libraries(rows)),
     )
+
+
+def _libraries(rows: Iterable[ClientRow]) -> Iterator[tuple[Client, Found | None, str]]:
+    for row in rows:
+        named = _of_artefacts(row.client, row.links)
+        yield row.client, named[1] if named else None, named[0].certainty if named else ""
 
 
 _NO_NAMES: Final = (
@@ -103,9 +112,7 @@ def _worst_first(row: ArtefactRow) -> tuple[int, str]:
 
 def _findings(client: Client, of_client: Sequence[Link]) -> Iterator[Finding]:
     """From the surest links alone: what several possible ones say contradicts each other for other reasons."""
-    usable = [link for link in of_client if link.certainty != POSSIBLE]
-    images = [link for link in usable if link.artefact.kind == IMAGE and link.artefact.clients]
-    repositories = [link for link in usable if link.artefact.kind == REPOSITORY and link.artefact.clients]
+    images, repositories = _usable(of_client, IMAGE), _usable(of_client, REPOSITORY)
     runs = _single(client, images)
     for link in images:
         yield from _two_versions(link)
@@ -114,6 +121,20 @@ def _findings(client: Client, of_client: Sequence[Link]) -> Iterator[Finding]:
     elif not images and (declared := _single(client, repositories)):
         yield from _library(client, *declared)
     yield from _against_repository(client, runs, repositories)
+
+
+def _usable(of_client: Sequence[Link], kind: str) -> list[Link]:
+    return [
+        link
+        for link in of_client
+        if link.certainty != POSSIBLE and link.artefact.kind == kind and link.artefact.clients
+    ]
+
+
+def _of_artefacts(client: Client, of_client: Sequence[Link]) -> tuple[Link, Found] | None:
+    """The one library that artefacts name for a client: its image or else its repository; None if that is not one."""
+    images = _usable(of_client, IMAGE)
+    return _single(client, images or _usable(of_client, REPOSITORY))
 
 
 def _named(artefact: Artefact) -> list[Found]:

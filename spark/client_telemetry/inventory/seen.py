@@ -33,6 +33,9 @@ class Client:
     first_seen_at: dt.datetime
     last_seen_at: dt.datetime
     anchor: str
+    software_version: str = ""
+    """As it is declared."""
+    roles: tuple[str, ...] = ()
 
     @property
     def application_key(self) -> tuple[str, str, str]:
@@ -93,4 +96,6 @@ def _client(row: report_file.Client) -> Client:
         first_seen_at=dt.datetime.fromisoformat(row["first_seen_at"]),
         last_seen_at=dt.datetime.fromisoformat(row["last_seen_at"]),
         anchor=str(row["anchor"]),
+        software_version=version,
+        roles=tuple(row["roles"] or ()),
     )

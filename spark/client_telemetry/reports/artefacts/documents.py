@@ -60,6 +60,7 @@ def _client(found: Found) -> dict[str, object]:
         "condition": judged.condition,
         "fix": judged.fix,
         "diff": found.diff or None,
+        "vulnerabilities": [each.id for each in found.vulnerabilities],
         "owner": found.owner or None,
         "owner_source": found.owner_source or None,
     }

@@ -55,6 +55,8 @@ def _lines(found: Found) -> Iterator[str]:
             yield from _paragraph(f"fix: {judged.fix}")
         for line in found.diff.splitlines():
             yield f"    {without_invisible(line)}"
+    for known in found.vulnerabilities:
+        yield from _paragraph(f"{known.id}: {known.what}")
     if found.owner:
         yield from _paragraph(f"owner: {found.owner} ({found.owner_source})")
 

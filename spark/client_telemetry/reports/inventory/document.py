@@ -5,6 +5,7 @@ from typing import TypedDict
 from client_telemetry.artefacts import found as scanned
 from client_telemetry.artefacts.found import Unread
 from client_telemetry.inventory import artefact as inventory
+from client_telemetry.inventory import vulnerable
 from client_telemetry.inventory.joined import ArtefactRow, ClientRow, Joined, sentence
 
 FORMAT = 1
@@ -82,6 +83,26 @@ class Artefact(ArtefactRead):
     why: str
 
 
+class Vulnerable(TypedDict):
+    """As vulnerable.Vulnerable. `hits`: producer, connect or empty; `clients`: anchors."""
+
+    id: str
+    aliases: list[str]
+    summary: str
+    condition: str
+    hits: str
+    fixed_in: str
+    source: str
+    application: str
+    principal: str | None
+    owner: str | None
+    roles: list[str]
+    library: str
+    certainty: str
+    evidence: str | None
+    clients: list[str]
+
+
 class NotRead(TypedDict):
     file: str
     reason: str
@@ -101,6 +122,7 @@ Written = TypedDict(
         "written_not_seen": list[Artefact],
         "written_not_comparable": list[Artefact],
         "seen_not_written": list[str],
+        "vulnerabilities": list[Vulnerable],
         "not_read": list[NotRead],
     },
 )
@@ -121,7 +143,29 @@ def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = N
         "written_not_seen": [_artefact_row(row) for row in joined.not_seen],
         "written_not_comparable": [_artefact_row(row) for row in joined.not_comparable],
         "seen_not_written": [client.anchor for client in joined.not_written],
+        "vulnerabilities": [_vulnerable(each) for each in joined.vulnerable],
         "not_read": [{"file": each.file, "reason": each.reason} for each in unread],
+    }
+
+
+def _vulnerable(each: vulnerable.Vulnerable) -> Vulnerable:
+    known = each.vulnerability
+    return {
+        "id": known.id,
+        "aliases": list(known.aliases),
+        "summary": known.summary,
+        "condition": known.condition,
+        "hits": known.hits,
+        "fixed_in": known.fixed_in,
+        "source": known.source,
+        "application": each.application,
+        "principal": each.principal or None,
+        "owner": each.owner or None,
+        "roles": list(each.roles),
+        "library": each.library,
+        "certainty": each.certainty,
+        "evidence": each.evidence or None,
+        "clients": list(each.anchors),
     }
 
 

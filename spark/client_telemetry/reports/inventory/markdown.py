@@ -44,9 +44,23 @@ def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
     ]
     heading = "Seen, in no artefact that was read"
     yield from _table(heading, ("Verdict", "Client", "Principal", "Library"), unwritten)
-    for each in unread:
+    vulnerabilities = [
+        (
+            code(each.vulnerability.id),
+            code(each.application),
+            prose(each.vulnerability.what),
+            code(each.library),
+            each.certainty,
+            prose(", ".join(each.roles)),
+            code(each.owner) if each.owner else "",
+        )
+        for each in joined.vulnerable
+    ]
+    of_vulnerabilities = ("Id", "Application", "What", "Library", "Known by", "Roles seen", "Owner")
+    yield from _table("Known vulnerabilities, apart from every verdict", of_vulnerabilities, vulnerabilities)
+    for file in unread:
         yield ""
-        yield f"Not read: {code(each.file, 120)}: {prose(each.reason)}"
+        yield f"Not read: {code(file.file, 120)}: {prose(file.reason)}"
 
 
 def _artefact(of: ArtefactRow) -> tuple[str, ...]:

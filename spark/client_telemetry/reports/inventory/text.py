@@ -5,10 +5,12 @@ from textwrap import wrap
 
 from client_telemetry.artefacts.found import Unread
 from client_telemetry.inventory.joined import FINDINGS, ArtefactRow, ClientRow, Joined, sentence
+from client_telemetry.inventory.vulnerable import Vulnerable
 from client_telemetry.reports.client_strings import client_label, without_invisible
 
 _WIDTH = 110
 _MOST_ROWS = 200
+VULNERABILITIES = "known vulnerabilities of client libraries, apart from every verdict"
 
 
 def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
@@ -26,6 +28,7 @@ def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
         for client in joined.not_written[:_MOST_ROWS]:
             yield f"  {client.verdict:<22}{_label(client.client_id, client.principal)}"
         yield from _more(len(joined.not_written))
+    yield from _vulnerabilities(joined.vulnerable)
     for each in unread:
         yield f"not read: {without_invisible(each.file)}: {without_invisible(each.reason)}"
     yield from wrap(without_invisible(sentence(joined)), _WIDTH)
@@ -70,6 +73,18 @@ def _artefacts(heading: str, rows: tuple[ArtefactRow, ...]) -> Iterator[str]:
         yield from _paragraph(row.why)
         if row.artefact.owner:
             yield from _paragraph(f"owner: {row.artefact.owner}")
+    yield from _more(len(rows))
+
+
+def _vulnerabilities(rows: tuple[Vulnerable, ...]) -> Iterator[str]:
+    if rows:
+        yield from _heading(VULNERABILITIES, len(rows))
+    for row in rows[:_MOST_ROWS]:
+        yield f"  {row.vulnerability.id:<22}{_label(row.application, row.principal)}"
+        roles = ", ".join(row.roles) or "no role was seen"
+        yield from _paragraph(f"{row.library} ({row.certainty}), {roles}; {row.vulnerability.what}")
+        if row.owner:
+            yield from _paragraph(f"owner: {row.owner}")
     yield from _more(len(rows))
 
 

@@ -18,7 +18,7 @@ from client_telemetry.inventory.joined import FINDINGS, PROBABLE, PROVED
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.folder import replace_file
-from client_telemetry.reports.inventory.document import Artefact, Client, Finding, Written
+from client_telemetry.reports.inventory.document import Artefact, Client, Finding, Vulnerable, Written
 from client_telemetry.reports.outcomes import outcome
 
 PAGE: Final = "index.html"
@@ -157,6 +157,13 @@ def _lists(document: Written) -> Markup:
                     for each in unwritten
                 ],
             ),
+            _section(
+                "written-vulnerabilities",
+                "Known vulnerabilities",
+                "Of the client libraries of applications that brokers saw, where the version is declared or written. Apart from every verdict.",
+                ("Application", "Vulnerability", "What", "Library", "Roles seen", "Owner"),
+                [_vulnerable(each) for each in document.get("vulnerabilities", ())],
+            ),
         )
     )  # fmt: skip
 
@@ -221,6 +228,19 @@ def _artefact(row: Artefact) -> tuple[str, ...]:
         _badge(row["verdict"]),
         shown(f"{found['file']}{line}"),
         shown(row["why"]),
+        shown(row["owner"] or "no owner"),
+    )
+
+
+def _vulnerable(row: Vulnerable) -> tuple[str, ...]:
+    link = Markup('<a href="#{}"><code>{}</code></a>').format(row["clients"][0], shown(row["application"]))
+    condition = f", if {row['condition']}" if row["condition"] else ""
+    return (
+        link,
+        row["id"],
+        f"{row['summary']}{condition}; fixed in {row['fixed_in']}",
+        shown(f"{row['library']} ({row['certainty']})"),
+        ", ".join(row["roles"]) or "none was seen",
         shown(row["owner"] or "no owner"),
     )
 
