@@ -155,7 +155,8 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/probe.md", "client-telemetry probe kafka-1.example.com:9092 --output"): NotRun("needs brokers; end_to_end/real_kafka/test_probe.py asks real ones"),
     ("docs/probe.md", "client-telemetry probe kafka-1.example.com:9092 --dry-run"): COMMANDS,
     ("docs/probe.md", "client-telemetry compatibility"): COMMANDS,
-    ("docs/probe.md", "client-telemetry replay"): RunBy("client_telemetry/cli/test_replay.py"),
+    ("docs/probe.md", "client-telemetry replay --lake var/lake --target target.json >"): RunBy("client_telemetry/cli/test_replay.py"),
+    ("docs/probe.md", "client-telemetry replay --lake var/lake --target target.json --report"): RunBy("client_telemetry/cli/test_replay.py"),
     ("docs/raw-dump-contract.md", "from datetime import"): Python(
         {'Path("raw")': 'Path("{tmp}/raw")', "received_at_nanos=..., client_instance_id=..., payload=...": "received_at_nanos=1795262400 * 10**9, client_instance_id=uuid4().bytes, payload=b''"}
     ),

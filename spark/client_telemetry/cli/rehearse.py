@@ -17,14 +17,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from client_telemetry.cli import report_folder
 from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted, first_of
 from client_telemetry.console.progress import Progress
-from client_telemetry.formats import report_file
-from client_telemetry.formats.rehearsal_file import Application, Rehearsal
 from client_telemetry.formats.report_file import NotAReport, Report, add_report
+from client_telemetry.formats.trial_file import Application, Rehearsal
 from client_telemetry.identity.client_key import client_key
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.releases import UnusableRelease, exact
@@ -37,7 +37,7 @@ from client_telemetry.rehearsal.rehearsing import Limits, Rehearsing, sandboxes
 from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
 from client_telemetry.rehearsal.seen_logins import MECHANISMS, seen_logins
 from client_telemetry.reports.client_strings import shown
-from client_telemetry.reports.upgrade.publish import add_rehearsal
+from client_telemetry.reports.upgrade.publish import add_trials
 
 BAD_ARGUMENTS = 2
 _NAMED = 8
@@ -46,7 +46,7 @@ _NAMED = 8
 def main(argv: Sequence[str] | None = None) -> int:
     args = _arguments(argv)
     try:
-        folder, report = _report(args.report)
+        folder, report = report_folder.read(args.report)
         target = _target(args.to, report["question"]["to_release"])
         if args.lake and is_missing(args.lake):
             return _refuse(f"no lake at {args.lake}: name the folder or URL of one")
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"no broker to run against: {error}")
     file = rehearsal_file.write(folder, content)
     print(*_lines(content), sep="\n")
-    added = add_rehearsal(folder, report["question"]["report_id"])
+    added = add_trials(folder, report["question"]["report_id"])
     print(f"written: {file}{', and on the page of the report' if added else ''}")
     return _code(content)
 
@@ -108,22 +108,6 @@ def _positive(text: str) -> float:
     if not 0 < number < 1e6:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return number
-
-
-def _report(named: Path) -> tuple[Path, Report]:
-    """The report's folder, and its content. Raises NotAReport."""
-    report, applications = report_file.read(named, lambda report: (_checked(report), report["applications"]))
-    if not applications:
-        raise NotAReport(f"{named} has no application: there is nothing to rehearse")
-    return named if named.is_dir() else named.parent, report
-
-
-def _checked(report: Report) -> Report:
-    """Raises LookupError or TypeError."""
-    for name in ("to_release", "from_release"):
-        report["question"][name]
-    report["clients"]
-    return report
 
 
 def _target(named: str | None, of_report: str) -> str:

@@ -1,11 +1,12 @@
 """Which requests of a fleet other brokers would refuse, and whose they are, as CSV.
 
 client-telemetry replay --lake LAKE --target target.json|HOST:PORT[,…] [--command-config client.properties] [--cluster ID]
-    [--all]
+    [--all] [--report REPORT]
 
 LAKE is a lake, such as the one that `client-telemetry report` leaves in its output folder. Each API and version that a client sent
-and today's brokers answered is asked of the target, in a form that changes nothing (docs/probe.md), or looked up in its file. Exit
-code 0: the target answers all of them. 3: it refuses some. 4: it refuses none, and some could not be asked. 2: no data, no target,
+and today's brokers answered is asked of the target, in a form that changes nothing (docs/probe.md), or looked up in its file.
+With --report, the outcome stands beside each verdict of that upgrade report, which was made from the lake, on its page and in
+replay.json. Exit code 0: the target answers all of them. 3: it refuses some. 4: it refuses none, and some could not be asked. 2: no data, no target,
 or an argument that cannot be used.
 """
 
@@ -15,21 +16,26 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from client_telemetry.cli import report_folder
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.formats import target_file
+from client_telemetry.formats.report_file import NotAReport, Report
 from client_telemetry.formats.target_file import UnusableTarget
+from client_telemetry.formats.trial_file import Replay
 from client_telemetry.knowledge import measured_targets
 from client_telemetry.lake.catalog import is_missing
 from client_telemetry.lake.lake import Lake
-from client_telemetry.probe import measurement, replay
+from client_telemetry.probe import measurement, replay, replayed_report
 from client_telemetry.probe.listener import UnusableSettings, read_properties
 from client_telemetry.probe.measurement import NothingMeasured
 from client_telemetry.probe.probing import Limits
 from client_telemetry.probe.replay import Replayed, Sent
+from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.spreadsheet import cell
+from client_telemetry.reports.upgrade.publish import add_trials
 from client_telemetry.tables.clients import CLIENTS
 
 BAD_ARGUMENTS = 2
@@ -41,6 +47,7 @@ HEADER = (
     "outcome",
     "side",
     "expected",
+    "principal",
     "application",
     "owner",
     "listeners",
@@ -67,25 +74,67 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--command-config", type=Path, metavar="FILE", help="client.properties for brokers that are asked"
     )
     parser.add_argument("--all", action="store_true", help="requests that are answered or advertised, too")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="REPORT",
+        help="folder of an upgrade report that was made from the lake",
+    )
     args = parser.parse_args(argv)
     if is_missing(args.lake):
         return _refuse(parser.prog, f"no lake at {args.lake}: name the folder or URL of one")
+    try:
+        folder, report = report_folder.read(args.report) if args.report else (None, None)
+    except NotAReport as error:
+        return _refuse(parser.prog, str(error))
     with Progress(f"reading the table clients in {args.lake}") as progress:
-        sent = _sent(args)
+        sent = _sent(args, report)
         if not sent:
-            return _refuse(parser.prog, f"no requests of clients in {args.lake}: process a day first")
+            whose = "of the report's cluster and days " if report else ""
+            return _refuse(parser.prog, f"no requests of clients {whose}in {args.lake}: process a day first")
         try:
             target = _target(args, sent, progress)
         except (UnusableTarget, UnusableSettings, NothingMeasured) as error:
             return _refuse(parser.prog, str(error))
-    return _print(list(replay.replayed(sent, target)), target["answers_like"], args.all)
+    replayed = list(replay.replayed(sent, target))
+    if folder and report:
+        brokers = replayed_report.Brokers(target["bootstrap"], target["answers_like"], target["measured_at"])
+        _beside(folder, replayed_report.document(report, replayed, brokers))
+    return _print(replayed, target["answers_like"], args.all)
 
 
-def _sent(args: argparse.Namespace) -> list[Sent]:
+def _beside(folder: Path, content: Replay) -> None:
+    """Writes the replay of a report beside it and says what contradicts it, first."""
+    file = replayed_report.write(folder, content)
+    print(*_beside_lines(content), sep="\n", file=sys.stderr)
+    added = add_trials(folder, content["report_id"])
+    print(f"written: {file}{', and on the page of the report' if added else ''}", file=sys.stderr)
+
+
+def _beside_lines(content: Replay) -> list[str]:
+    lines = [
+        f"CONTRADICTS its verdict ({each['verdict_outcome']}): {shown(each['name'])} on {content['target']}: {each['said']}"
+        for each in content["applications"]
+        if each["contradicts"]
+    ]
+    safe = content["safe"]
+    known = safe[replayed_report.ANSWERED] + safe[replayed_report.REFUSED]
+    count = counted(sum(safe.values()), "safe application")
+    return [
+        *lines,
+        f"{known} of {count} replayed on {content['target']}",
+        f"{counted(len(lines), 'contradiction')} with the report",
+    ]
+
+
+def _sent(args: argparse.Namespace, report: Report | None) -> list[Sent]:
     lake = Lake(None, args.lake)
     if not lake.exists(CLIENTS):
         return []
     partitions: dict[str, object] = {"cluster_id": args.cluster} if args.cluster else {}
+    if report:
+        question = report["question"]
+        partitions = {"cluster_id": question["cluster_id"], "dt": report_folder.days(question)}
     return replay.sent_by(lake.each_row(CLIENTS, None, _COLUMNS, **partitions))
 
 
@@ -127,6 +176,7 @@ def _row(each: Replayed) -> tuple[object, ...]:
         each.outcome,
         each.side,
         expected,
+        sent.principal,
         sent.application,
         sent.owner,
         " ".join(sent.listeners),
@@ -140,7 +190,7 @@ def _summary(
     lines = [f"{counted(len(_pairs(replayed)), 'API and version', 'APIs and versions')} sent"]
     for sides, reason in _REASONS:
         hit = [each for each in refused if each.side in sides]
-        applications = {(each.sent.cluster_id, each.sent.application) for each in hit}
+        applications = {(each.sent.cluster_id, each.sent.principal, each.sent.application) for each in hit}
         if hit:
             lines.append(
                 f"{len(_pairs(hit))} refused, {reason}, of {counted(len(applications), 'application')}"

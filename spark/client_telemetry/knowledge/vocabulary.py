@@ -31,12 +31,13 @@ CONFIDENCES = tuple(Confidence)
 
 class KnownBy(StrEnum):
     """What a verdict rests on beside the evidence: a rule of the knowledge base; what the target's own brokers answered; what its
-    library did on the target.
+    library did on the target; how brokers answered the requests that it sends.
     """
 
     RULE = "rule"
     MEASURED_TARGET = "measured_target"
     REHEARSED = "rehearsed"
+    REPLAYED = "replayed"
 
 
 class When(StrEnum):

@@ -25,6 +25,7 @@ class Sent(NamedTuple):
     """One API and version of one application."""
 
     cluster_id: str
+    principal: str
     application: str
     owner: str
     listeners: tuple[str, ...]
@@ -39,6 +40,8 @@ class Replayed(NamedTuple):
     """One of probing's outcomes, the worst of all brokers, or ADVERTISED or NOT_ASKED."""
     side: str
     """BELOW, ABOVE or NONE for a version that is refused; otherwise empty."""
+    accepted_from: int | None
+    """The lowest version of the API that every broker accepts; None where there is none."""
     expected: bool | None
     """Whether the releases that the target answers like accept it; None where there is none, or they differ."""
 
@@ -63,23 +66,19 @@ class Replayed(NamedTuple):
 
 def sent_by(clients: Iterable[ClientRow]) -> list[Sent]:
     """From rows of the table `clients`: the requests of each application that were answered, sorted."""
-    requests: dict[tuple[str, str, str, Pair], int] = {}
-    listeners: dict[tuple[str, str], set[str]] = {}
+    requests: dict[tuple[str, str, str, str, Pair], int] = {}
+    listeners: dict[tuple[str, str, str], set[str]] = {}
     for client in clients:
         application = client["application"] or client["client_id"] or client["principal"] or ""
-        listeners.setdefault((client["cluster_id"], application), set()).update(client["listeners"])
+        whose = client["cluster_id"], client["principal"] or "", application
+        listeners.setdefault(whose, set()).update(client["listeners"])
         for use in client["api_uses"]:
             if use["requests"]:
-                key = (
-                    client["cluster_id"],
-                    application,
-                    client["owner"] or "",
-                    (use["api_key"], use["version"]),
-                )
+                key = (*whose, client["owner"] or "", (use["api_key"], use["version"]))
                 requests[key] = requests.get(key, 0) + use["requests"]
     return [
-        Sent(cluster, application, owner, tuple(sorted(listeners[cluster, application])), pair, count)
-        for (cluster, application, owner, pair), count in sorted(requests.items())
+        Sent(cluster, principal, name, owner, tuple(sorted(listeners[cluster, principal, name])), pair, count)
+        for (cluster, principal, name, owner, pair), count in sorted(requests.items())
     ]
 
 
@@ -90,8 +89,10 @@ def replayed(sent: Iterable[Sent], target: Content) -> Iterator[Replayed]:
         key, version = each.pair
         of_brokers = [answers.get(key, {}) for answers in entries]
         outcome = min((_outcome(entry, version) for entry in of_brokers), key=_WORST_FIRST.index)
-        side = _side(of_brokers, version) if outcome in (CLOSED, REFUSED) else ""
-        yield Replayed(each, outcome, side, _expected(target["answers_like"], each.pair))
+        accepted = set[int].intersection(*(measured_targets.accepted(entry) for entry in of_brokers))
+        lowest = min(accepted, default=None)
+        side = _side(lowest, version) if outcome in (CLOSED, REFUSED) else ""
+        yield Replayed(each, outcome, side, lowest, _expected(target["answers_like"], each.pair))
 
 
 def _by_key(answers: Mapping[str, Mapping[str, str]]) -> dict[int, Mapping[str, str]]:
@@ -105,11 +106,10 @@ def _outcome(entry: Mapping[str, str], version: int) -> str:
     return NOT_ASKED
 
 
-def _side(entries: Iterable[Mapping[str, str]], version: int) -> str:
-    accepted = set[int].intersection(*(measured_targets.accepted(entry) for entry in entries))
-    if not accepted:
+def _side(lowest: int | None, version: int) -> str:
+    if lowest is None:
         return NONE
-    return BELOW if version < min(accepted) else ABOVE
+    return BELOW if version < lowest else ABOVE
 
 
 def _expected(releases: Iterable[str], pair: Pair) -> bool | None:

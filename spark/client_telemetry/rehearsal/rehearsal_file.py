@@ -1,4 +1,4 @@
-"""What `rehearsal.json` says of a report (client_telemetry.formats.rehearsal_file reads it again)."""
+"""What `rehearsal.json` says of a report (client_telemetry.formats.trial_file reads it again)."""
 
 import datetime as dt
 import json
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from client_telemetry.console.output_file import replace_file
-from client_telemetry.formats.rehearsal_file import FILE, SCHEMA_VERSION, Rehearsal
-from client_telemetry.formats.rehearsal_file import Application as RehearsedApplication
 from client_telemetry.formats.report_file import Application, Report
+from client_telemetry.formats.trial_file import REHEARSAL, SCHEMA_VERSION, Rehearsal
+from client_telemetry.formats.trial_file import Application as RehearsedApplication
 from client_telemetry.knowledge.vocabulary import KnownBy, Verdict
 from client_telemetry.rehearsal import conclusions
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS, ClientResult
@@ -93,6 +93,6 @@ def _library(outcome: Outcome) -> dict[str, object]:
 
 
 def write(folder: Path, content: Rehearsal) -> Path:
-    file = folder / FILE
+    file = folder / REHEARSAL
     replace_file(file, (json.dumps(content, indent=1) + "\n").encode())
     return file

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ FLEET = "fL33tG0ldTruth000000-w"
 
 
 def sent(key: int, version: int) -> Sent:
-    return Sent("c", "orders", "shop", ("CLIENTS",), (key, version), 5)
+    return Sent("c", "User:o", "orders", "shop", ("CLIENTS",), (key, version), 5)
 
 
 def outcomes(file: str, *pairs: tuple[int, int]) -> list[tuple[str, str, bool]]:
@@ -66,7 +67,7 @@ def test_requests_that_were_only_rejected_are_not_sent_again():
         {"api_key": 0, "version": 3, "requests": 2, "rejected": 0},
     ]
     assert replay.sent_by([{**row, "listeners": ["B", "A"], "api_uses": uses}]) == [
-        Sent("c", "a", "", ("A", "B"), (0, 3), 2)
+        Sent("c", "User:a", "a", "", ("A", "B"), (0, 3), 2)
     ]
 
 
@@ -84,6 +85,22 @@ def test_the_sample_fleet_is_refused_what_the_knowledge_base_says(sample_run, ca
         assert api is None or not api.served.min <= int(row["version"]) <= api.served.max
     assert "older than all that the target accepts, of 12 applications" in printed.err
     assert "0 answers not as expected of Apache Kafka 4.0.1 or 4.0.2" in printed.err
+
+
+def test_a_replay_beside_the_report_of_the_sample_fleet(sample_run, tmp_path, capsys):
+    (published,) = (sample_run.folder / "published/upgrade_impact/fleet").glob("*/")
+    report = tmp_path / "report"
+    shutil.copytree(published, report)
+    arguments = ["--lake", str(sample_run.folder / "lake"), f"--target={FILES / 'apache-4.0.1.json'}"]
+    assert main([*arguments, "--report", str(report)]) == 3
+    target = "127.0.0.1:15122 (like 4.0.1 or 4.0.2)"
+    lines = capsys.readouterr().err.splitlines()
+    assert f"28 of 31 safe applications replayed on {target}" in lines
+    assert "0 contradictions with the report" in lines, "it is about 4.0.0, which refuses more"
+    page = (report / "index.html").read_text()
+    assert f"of them replayed on {target}." in page
+    assert f"; replayed on {target}: requests refused</dd>" in page
+    assert f"; replayed on {target}: all requests answered</dd>" in page
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from client_telemetry.formats import rehearsal_file
-from client_telemetry.formats.rehearsal_file import NotARehearsal
+from client_telemetry.formats import trial_file
+from client_telemetry.formats.trial_file import NotATrial
 from client_telemetry.rehearsal import conclusions
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS
 from client_telemetry.rehearsal.outcomes import OutcomeCache, Sandbox, told
@@ -132,12 +132,12 @@ def test_a_file_of_another_report_or_version_is_refused(tmp_path):
     file = tmp_path / "rehearsal.json"
     content = {"schema_version": 1, "report_id": "r1", "target": "4.3.1", "applications": []}
     file.write_text(json.dumps(content))
-    assert rehearsal_file.read(file, "r1")["applications"] == []
-    with pytest.raises(NotARehearsal, match="is about the report r1, not r2"):
-        rehearsal_file.read(file, "r2")
+    assert trial_file.read(file, "r1")["applications"] == []
+    with pytest.raises(NotATrial, match="is about the report r1, not r2"):
+        trial_file.read(file, "r2")
     file.write_text(json.dumps(content | {"schema_version": 9}))
-    with pytest.raises(NotARehearsal, match="has schema version 9"):
-        rehearsal_file.read(file, "r1")
+    with pytest.raises(NotATrial, match="has schema version 9"):
+        trial_file.read(file, "r1")
     file.write_text("[]")
-    with pytest.raises(NotARehearsal, match="is not the file of a rehearsal"):
-        rehearsal_file.read(file, "r1")
+    with pytest.raises(NotATrial, match="is not the file of a rehearsal"):
+        trial_file.read(file, "r1")

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.kip511 import declared
@@ -118,31 +117,33 @@ def read(content: bytes) -> Answered | None:
     """None for what this version cannot read: nothing is compared with it then."""
     try:
         document = json.loads(content)
-        if document.pop("schema_version") != SCHEMA_VERSION:
+        if document["schema_version"] != SCHEMA_VERSION:
             return None
-        return _answer(document)
+        built_at = document["knowledge_built_at"]
+        return Answered(
+            report_id=document["report_id"],
+            cluster_id=document["cluster_id"],
+            created_at=datetime.fromisoformat(document["created_at"]),
+            first_dt=date.fromisoformat(document["first_dt"]),
+            last_dt=date.fromisoformat(document["last_dt"]),
+            connections=int(document["connections"]),
+            evidence_digest=document["evidence_digest"],
+            knowledge_version=document["knowledge_version"],
+            knowledge_built_at=datetime.fromisoformat(built_at) if built_at else None,
+            code_version=document["code_version"],
+            outcomes=_outcomes(document["outcomes"]),
+        )
     except (LookupError, TypeError, ValueError, AttributeError):
         return None
 
 
-def _answer(document: Mapping[str, Any]) -> Answered:
-    built_at = document["knowledge_built_at"]
-    return Answered(
-        **{
-            **document,
-            "created_at": datetime.fromisoformat(document["created_at"]),
-            "first_dt": date.fromisoformat(document["first_dt"]),
-            "last_dt": date.fromisoformat(document["last_dt"]),
-            "connections": int(document["connections"]),
-            "knowledge_built_at": datetime.fromisoformat(built_at) if built_at else None,
-            "outcomes": {
-                digits: outcome
-                for outcome, packed in document["outcomes"].items()
-                if outcome in OUTCOMES
-                for digits in packed.split()
-            },
-        }
-    )
+def _outcomes(packed: Mapping[str, str]) -> dict[str, str]:
+    return {
+        digits: outcome
+        for outcome, of_outcome in packed.items()
+        if outcome in OUTCOMES
+        for digits in of_outcome.split()
+    }
 
 
 def since(report: UpgradeReport, earlier: Answered) -> SinceEarlier:

@@ -553,7 +553,7 @@ class UpgradeReport:
     answer: tuple[Phrase, ...]
     sentence: str
     known_by: tuple[str, ...]
-    """Words of vocabulary.KnownBy that hold for each of its verdicts. Which applications were rehearsed, rehearsal.json says."""
+    """Words of vocabulary.KnownBy that hold for each of its verdicts. Which applications were rehearsed or replayed, rehearsal.json and replay.json say."""
     decision: Decision
     for_management: tuple[str, ...]
     """The decision as lines of plain text that stands alone."""

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from client_telemetry.formats import rehearsal_file
-from client_telemetry.formats.rehearsal_file import NotARehearsal
+from client_telemetry.formats import trial_file
+from client_telemetry.formats.trial_file import NotATrial, Trial
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
@@ -18,9 +18,9 @@ from client_telemetry.reports.upgrade.model import ClientVerdict, Question, Upgr
 from client_telemetry.reports.upgrade.numbers import upgrade_numbers
 from client_telemetry.reports.upgrade.owner_message import message_files
 from client_telemetry.reports.upgrade.page import report_page, with_links
-from client_telemetry.reports.upgrade.rehearsal_note import with_rehearsal
 from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv, owner_csv
 from client_telemetry.reports.upgrade.ticket import failed_logins_ticket, owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.trial_note import KINDS, with_trials
 from client_telemetry.reports.upgrade.written_note import NotWritten
 
 PAGE = "index.html"
@@ -40,7 +40,7 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     contents = {**files(report, _links(report.question, root)), **_outcomes(report.question, root)}
     report_id = report.question.report_id
     contents |= _written(folder, report_id, str(contents.get(PAGE, "")))
-    contents |= _rehearsal(folder, report_id, str(contents.get(PAGE, "")))
+    contents |= _tried(folder, report_id, str(contents.get(PAGE, "")))
     if earlier is not None:
         contents[EARLIER] = earlier_report.written(earlier)
     replace_folder(folder, contents.items())
@@ -85,32 +85,35 @@ def _written(folder: Path, report_id: str, page: str) -> dict[str, str]:
     return {written_note.FILE: text, PAGE: written_note.with_written(page, document) or page}
 
 
-def _rehearsal(folder: Path, report_id: str, page: str) -> dict[str, str]:
-    """What a rehearsal has added to the report that is replaced; nothing if it was about another."""
-    file = folder / rehearsal_file.FILE
-    if not file.is_file():
+def _tried(folder: Path, report_id: str, page: str) -> dict[str, str]:
+    """What a rehearsal and a replay have added to the report that is replaced; nothing if they were about another."""
+    trials = _trials(folder, report_id)
+    if not trials:
         return {}
-    try:
-        rehearsal = rehearsal_file.read(file, report_id)
-    except NotARehearsal:
-        return {}
-    return {
-        rehearsal_file.FILE: file.read_text(encoding="utf-8"),
-        PAGE: with_rehearsal(page, rehearsal) or page,
-    }
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in trials}
+    return {**texts, PAGE: with_trials(page, trials) or page}
 
 
-def add_rehearsal(folder: Path, report_id: str) -> bool:
-    """Has the page of a published report say what was rehearsed. False where it has no place for that."""
+def _trials(folder: Path, report_id: str) -> dict[str, Trial]:
+    """Content of the files by their names."""
+    found = {}
+    for name in KINDS:
+        try:
+            found[name] = trial_file.read(folder / name, report_id)
+        except (FileNotFoundError, NotATrial):
+            continue
+    return found
+
+
+def add_trials(folder: Path, report_id: str) -> bool:
+    """Has the page of a published report say what was rehearsed and replayed. False where it has no place for that."""
     page = folder / PAGE
     if not page.is_file():
         return False
-    found = with_rehearsal(
-        page.read_text(encoding="utf-8"), rehearsal_file.read(folder / rehearsal_file.FILE, report_id)
-    )
-    if found is None:
+    text = with_trials(page.read_text(encoding="utf-8"), _trials(folder, report_id))
+    if text is None:
         return False
-    replace_file(page, found)
+    replace_file(page, text)
     return True
 
 
@@ -141,7 +144,7 @@ def _answered(file: Path) -> Answered | None:
 
 def files_to_read(question: Question) -> tuple[str, ...]:
     """Below the root: what `publish` reads of the cluster's reports, where it is there."""
-    of_report = (EARLIER, rehearsal_file.FILE, written_note.FILE)
+    of_report = (EARLIER, *KINDS, written_note.FILE)
     cluster = f"upgrade_impact/{folder_name(question.cluster_name)}"
     return (
         f"{cluster}/latest.json",

@@ -237,13 +237,13 @@ def test_a_rehearsal_is_on_the_page_and_stays_when_the_report_is_published_again
     report_id = fleet_report.question.report_id
     assert "rehearsed" not in (folder / "index.html").read_text()
     (folder / "rehearsal.json").write_text(json.dumps(rehearsal_of(fleet_report, "works")))
-    assert publishing.add_rehearsal(folder, report_id)
+    assert publishing.add_trials(folder, report_id)
     page = (folder / "index.html").read_text()
     assert "; rehearsed on 4.0.0: works</dd>" in page and "of them rehearsed on 4.0.0." in page
     publish(fleet_report, tmp_path)
     assert (folder / "index.html").read_text() == page
     (folder / "rehearsal.json").write_text(json.dumps(rehearsal_of(fleet_report, "refused")))
-    assert publishing.add_rehearsal(folder, report_id)
+    assert publishing.add_trials(folder, report_id)
     page = (folder / "index.html").read_text()
     assert "rehearsed on 4.0.0: works" not in page
     assert "; rehearsed on 4.0.0: refused, which contradicts the rule</dd>" in page
@@ -255,7 +255,7 @@ def test_a_rehearsal_stands_beside_the_measured_target(fleet_report, tmp_path):
     folder = publish(report, tmp_path)
     for outcome in ("works", "refused"):
         (folder / "rehearsal.json").write_text(json.dumps(rehearsal_of(report, outcome)))
-        assert publishing.add_rehearsal(folder, report.question.report_id)
+        assert publishing.add_trials(folder, report.question.report_id)
         page = (folder / "index.html").read_text()
         assert page.count("rehearsed on 4.0.0: ") == 1
         assert re.search(f">rule, measured target; [^;<]*; rehearsed on 4.0.0: {outcome}", page)
@@ -269,3 +269,29 @@ def test_a_rehearsal_of_another_report_is_not_taken_over(fleet_report, tmp_path)
     publish(fleet_report, tmp_path)
     assert not (folder / "rehearsal.json").exists()
     assert "rehearsed" not in (folder / "index.html").read_text()
+
+
+def test_a_replay_stands_beside_the_rehearsal(fleet_report, tmp_path):
+    folder = publish(fleet_report, tmp_path)
+    report_id = fleet_report.question.report_id
+    (folder / "rehearsal.json").write_text(json.dumps(rehearsal_of(fleet_report, "works")))
+    replay = rehearsal_of(fleet_report, "answered") | {"target": "b1<:9092"}
+    replay["applications"][0]["ran"] = []
+    (folder / "replay.json").write_text(json.dumps(replay))
+    for _ in range(2):
+        assert publishing.add_trials(folder, report_id)
+        page = (folder / "index.html").read_text()
+        assert (
+            page.count("; rehearsed on 4.0.0: works; replayed on b1&lt;:9092: all requests answered</dd>")
+            == 1
+        )
+        assert "of them rehearsed on 4.0.0, 1 replayed on b1&lt;:9092." in page
+    publish(fleet_report, tmp_path)
+    assert (folder / "index.html").read_text() == page
+    (folder / "rehearsal.json").unlink()
+    replay["applications"][0] |= {"outcome": "refused", "contradicts": True, "said": "refused: JoinGroup v1"}
+    (folder / "replay.json").write_text(json.dumps(replay))
+    assert publishing.add_trials(folder, report_id)
+    page = (folder / "index.html").read_text()
+    assert "rehearsed" not in page and "1 of them replayed on b1&lt;:9092." in page
+    assert "</a>, requests refused on b1&lt;:9092. refused: JoinGroup v1</p>" in page
