@@ -141,7 +141,7 @@ _READERS: tuple[tuple[str, Reader], ...] = (
 _EXACT = {pattern: reader for pattern, reader in _READERS if not set(pattern) & set("*/")}
 _PATTERNS = tuple((pattern, reader) for pattern, reader in _READERS if pattern not in _EXACT)
 _BEGINNING = 4096
-_MAY_BE_SBOM = re.compile(r".*\.json$", re.IGNORECASE)
+_MAY_BE_SBOM = re.compile(r".*\.(?:json|xml|spdx|spdx\.txt|tag)", re.IGNORECASE)
 _SBOM_NAME = re.compile(r"(?:.*[._-])?(?:sbom|cdx|spdx|bom|syft)(?:[._-].*)?\.json", re.IGNORECASE)
 
 
@@ -162,12 +162,12 @@ def may_be_sbom(path: str) -> bool:
 
 
 def by_beginning(beginning: str) -> Reader | None:
-    """The reader of a JSON file of any name by its first kilobytes: that of SBOMs, or None."""
+    """The reader of a file of any name by its first kilobytes: that of SBOMs, or None."""
     return _alone(sboms.read) if any(mark in beginning[:_BEGINNING] for mark in sboms.MARKS) else None
 
 
 def is_sbom(path: str, beginning: Callable[[], str]) -> bool:
-    """Whether a JSON file is an SBOM, by its name or how it begins."""
+    """Whether a file is an SBOM, by its name or how it begins."""
     if not _MAY_BE_SBOM.fullmatch(path):
         return False
     name = PurePosixPath(path).name

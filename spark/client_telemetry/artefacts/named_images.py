@@ -104,7 +104,8 @@ def _written(
             yield image
         if repository := scalars.get("repository"):
             yield _of_values(repository, scalars)
-    elif image and where[-1:] and where[-1].lower().endswith("containers"):
+    elif image and "spec" in where:
+        # Of a container, or of a resource that an operator turns into containers (`KafkaConnect` of Strimzi).
         yield image
 
 

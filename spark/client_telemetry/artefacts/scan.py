@@ -73,7 +73,9 @@ def _diff(file: tree.File, client: Client, judged: Judged) -> str:
     if not judged.fix or not client.package.editable:
         return ""
     try:
-        return diffs.of(client, judged.fix, file.shown.removeprefix("./"), file.text().splitlines())
+        return diffs.of(
+            client, judged.fix, file.shown.removeprefix("./").lstrip("/"), file.text().splitlines()
+        )
     except Unreadable:
         return ""
 

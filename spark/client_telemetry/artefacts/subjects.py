@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from client_telemetry.artefacts.binaries import images
-from client_telemetry.artefacts.readers.json_text import mapping, objects, parse_object, text_of
+from client_telemetry.artefacts.readers.json_text import mapping, objects, text_of
+from client_telemetry.artefacts.readers.sbom_texts import document
 from client_telemetry.artefacts.readers.sboms import unwrapped
 
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -71,7 +72,7 @@ def digests(*texts: str | None) -> frozenset[str]:
 
 def of_sbom(text: str) -> Subject:
     """Raises Unreadable."""
-    content, attested = unwrapped(parse_object(text))
+    content, attested = unwrapped(document(text))
     found = _of_document(content)
     return found._replace(digests=found.digests | digests(*attested))
 

@@ -88,14 +88,20 @@ spec:
         - name: a
           image: "acme/a:2"
 ---
-kind: Other
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaConnect
+metadata: {annotations: {image: "acme/no-container:1"}}
 spec:
-  image: acme/no-container:1
+  image: quay.io/strimzi/kafka:0.45.0-kafka-3.9.0
 """
 
 
-def test_a_manifest_names_the_images_of_its_containers():
-    assert images("k8s/app.yml", MANIFEST) == [("acme/init:1", 7, ""), ("acme/a:2", 10, "")]
+def test_a_manifest_names_the_images_of_its_containers_and_of_operators_resources():
+    assert images("k8s/app.yml", MANIFEST) == [
+        ("acme/init:1", 7, ""),
+        ("acme/a:2", 10, ""),
+        ("quay.io/strimzi/kafka:0.45.0-kafka-3.9.0", 16, ""),
+    ]
     assert images("templates/app.yaml", f"{MANIFEST}# {{{{ .Values.image }}}}") == []
 
 

@@ -1,11 +1,12 @@
-"""SBOMs in JSON: CycloneDX, SPDX 2 and 3, and syft's own."""
+"""SBOMs: CycloneDX, SPDX 2 and 3, and syft's own."""
 
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
+from xml.sax.saxutils import escape
 
 from client_telemetry.artefacts.packages import Package, Unreadable
-from client_telemetry.artefacts.readers import package_urls
+from client_telemetry.artefacts.readers import package_urls, sbom_texts
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 
 MARKS = (
@@ -16,15 +17,16 @@ MARKS = (
     "in-toto.io/Statement",
     "application/vnd.in-toto+json",
     "raw.githubusercontent.com/anchore/syft",
+    *sbom_texts.MARKS,
 )
-"""What the beginning of a JSON file has if it is an SBOM, whatever its name."""
+"""What the beginning of a file has if it is an SBOM, whatever its name."""
 _DEEPEST = 50
 _NO_VERSION = "the SBOM names no version"
 
 
 def read(text: str) -> Iterator[Package]:
     """Packages with a package URL; others cannot be told from one another by name. Raises Unreadable."""
-    content, _ = unwrapped(parse_object(text))
+    content, _ = unwrapped(sbom_texts.document(text))
     lines = Lines(text)
     if content.get("bomFormat") == "CycloneDX":
         found = _cyclonedx(content)
@@ -41,7 +43,7 @@ def read(text: str) -> Iterator[Package]:
         if named is None:
             continue
         version = named.version or version
-        line = lines.of(f'"{purl}"', purl.replace("/", "\\/"))
+        line = lines.of(f'"{purl}"', purl.replace("/", "\\/"), f">{escape(purl)}<", f" {purl}\n")
         yield Package(
             named.type, named.name, version, line, "" if version else _NO_VERSION, inside=where or ""
         )
