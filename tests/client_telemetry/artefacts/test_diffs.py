@@ -33,8 +33,9 @@ def diff(tmp_path, name: str, text: str) -> str:
 def test_the_diff_changes_the_line_and_applies(tmp_path, name, text, changed):
     made = diff(tmp_path, name, text)
     assert f"\n+{changed}" in made
-    (tmp_path / "patch").write_text(made.replace(f"/{tmp_path}/", "/") + "\n")
-    subprocess.run(["patch", "-p1", "-s", "-i", "patch"], cwd=tmp_path, check=True)
+    (tmp_path / "patch").write_text(made + "\n")
+    # As git does: the path without its first folder, "a", from the root for a scan of an absolute path.
+    subprocess.run(["patch", "-p1", "-s", "-i", tmp_path / "patch"], cwd="/", check=True)
     assert changed in (tmp_path / name).read_text()
 
 
