@@ -13,7 +13,7 @@ from include.clusters import ClustersFileError, read_clusters
 from include.releases import RELEASES
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from telemetry_pages import PREFIX, campaigns
+from telemetry_pages import PREFIX, campaigns, rest
 from telemetry_pages.access import CAMPAIGN, DAILY, IMPACT, REVIEW, SUBSCRIPTIONS, ReaderDep, reader_of
 from telemetry_pages.answering import HEADERS, SANDBOX, Files, framed, html
 from telemetry_pages.client_day import client_day, days_with
@@ -68,6 +68,7 @@ SEARCH_DAYS = {1: "the latest day", 7: "the last 7 days", 31: "the last 31 days"
 
 app = FastAPI(title="Client telemetry", docs_url=None, redoc_url=None, openapi_url=None)
 app.include_router(campaigns.router)
+app.include_router(rest.router)
 
 
 @app.exception_handler(NotPublished)

@@ -1,6 +1,7 @@
 """Modules of the jobs that need nothing but the standard library and markupsafe, taken by their paths as the stylesheet is: the package
 of the jobs is not the scheduler's."""
 
+import importlib
 import importlib.util
 import sys
 from pathlib import PurePosixPath
@@ -24,6 +25,14 @@ def module(path: str) -> ModuleType:
         sys.modules[name] = made
         spec.loader.exec_module(made)
     return sys.modules[name]
+
+
+def package_module(name: str) -> ModuleType:
+    """`answers.questions`, which needs other modules of the package, of the standard library alone: from the installed package, or from
+    the checkout."""
+    if importlib.util.find_spec(PACKAGE.name) is None:
+        sys.path.append(str(PACKAGE.parent))
+    return importlib.import_module(f"{PACKAGE.name}.{name}")
 
 
 def shown(text: str) -> str:

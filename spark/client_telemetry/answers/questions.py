@@ -110,6 +110,7 @@ class Questions:
         owner: str = "",
         contains: str = "",
         limit: int = 50,
+        offset: int = 0,
     ) -> Document:
         document = self._published.report(cluster, report)
         found = [
@@ -129,7 +130,7 @@ class Questions:
                     for key in ("owner", "outcome", "confidence", "explanation", "fix", "already_failing")
                 },
             }
-            for each in found[:most]
+            for each in found[offset : offset + most]
         ]
         return {"total": len(found), "applications": rows}
 
