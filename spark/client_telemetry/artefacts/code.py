@@ -33,15 +33,19 @@ _PYTHON_NAMED = re.compile(r"^([A-Za-z_]\w*)\s*=\s*(\([\d,\s]*\)|\"[\d.]*\"|'[\d
 _PYTHON = re.compile(r"^\s*(?:from|import)\s+(kafka|aiokafka)\b", re.MULTILINE)
 _API_VERSION = re.compile(r"[\"']?\bapi_version[\"']?\s*[=:]\s*(\([\d,\s]*\)|\"[^\"]*\"|'[^']*'|[\w.\[\]]+)")
 _SETTING = re.compile(
-    r"""^\s*(?:-\s+)?(?:export\s+|ENV\s+)?["']?([\w./-]*?)(client[.-]id|client_id|group[.-]id|group_id|application[.-]id|application_id|sasl[._-](?:plain[._-])?username|sasl[._-]mechanisms?|security[._-]protocol|group[._-]protocol)["']?\s*[:=]\s*["']?([^"'#,;\s]+)["']?\s*,?\s*(?:\#.*)?$""",
+    r"""^\s*(?:-\s+)?(?:export\s+|ENV\s+)?["']?([\w./-]*?)(client[.-]id|client_id|group[.-]id|group_id|application[.-]id|application_id|sasl[._-](?:plain[._-])?username|sasl[._-]mechanisms?|security[._-]protocol|group[._-]protocol)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^"'#,;\s]+))\s*,?\s*(?:\#.*)?$""",
     re.IGNORECASE,
 )
+_PROPERTY = re.compile(r"([^=:]*[=:]\s*)(\S.*?)\s*")
+"""A line of a properties file: all behind the name is the value, # and spaces too (java.util.Properties)."""
 _KAFKA = re.compile(r"kafka|bootstrap[._-]servers", re.IGNORECASE)
 _JAAS = re.compile(
     r"""sasl[._-]jaas[._-]config["']?\s*[:=].*LoginModule\b.*?\busername\s*=\s*\\?["']([^"'\\]+)""",
     re.IGNORECASE,
 )
 _LITERAL = re.compile(r"[\w.:@/+-]{1,200}")
+_SPACED = re.compile(r"[^\s${}<>%][^\x00-\x1f${}<>%]{0,199}")
+"""Inside quotes, or in a properties file; what a template or an environment fills in is no literal."""
 
 
 class Setting(NamedTuple):
@@ -142,11 +146,13 @@ def _settings(shown: str, text: str) -> Iterator[Setting]:
     """Settings in files that mention Kafka. OAuth has client ids, too: those count with dots or with Kafka in the name."""
     if not _KAFKA.search(text) and not _KAFKA.search(shown):
         return
+    is_properties = shown.endswith(".properties")
     for number, line in numbered(text):
         if (jaas := _JAAS.search(line)) and _LITERAL.fullmatch(jaas[1]):
             yield Setting("sasl.username", jaas[1], shown, number)
-        match = _SETTING.match(line)
-        if match is None or not _LITERAL.fullmatch(match[3]):
+        match = _SETTING.match(_quoted(line) if is_properties else line)
+        value = _value(match) if match else ""
+        if match is None or not value:
             continue
         name = re.sub(r"[_-]", ".", match[2].lower())
         name = "sasl.mechanism" if name.startswith("sasl.mech") else name
@@ -158,4 +164,18 @@ def _settings(shown: str, text: str) -> Iterator[Setting]:
             "group.protocol",
         )
         if is_kafka or "." in match[2] or "-" in match[2]:
-            yield Setting(name, match[3], shown, number)
+            yield Setting(name, value, shown, number)
+
+
+def _value(match: re.Match[str]) -> str:
+    """Empty if it is no literal."""
+    if match[5] is not None:
+        return match[5] if _LITERAL.fullmatch(match[5]) else ""
+    quoted = match[3] if match[3] is not None else match[4]
+    return quoted if _SPACED.fullmatch(quoted) else ""
+
+
+def _quoted(line: str) -> str:
+    """A line of a properties file as one of the others would be written."""
+    match = _PROPERTY.fullmatch(line)
+    return line if match is None or '"' in match[2] or "'" in match[2] else f'{match[1]}"{match[2]}"'

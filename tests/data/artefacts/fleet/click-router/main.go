@@ -1,0 +1,10 @@
+package main
+
+import (
+	"github.com/IBM/sarama"
+)
+
+func main() {
+	config := sarama.NewConfig()
+	_ = config
+}
