@@ -74,7 +74,7 @@ endif
 # Without them, tests that need what they fetch and build are skipped.
 MAVEN_AND_JDK := $(and $(shell command -v mvn),$(shell command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac))
 # Four at once on two cores: tests with brokers mostly wait for clients and clocks.
-END_TO_END = $(AIRFLOW) pytest -n 4 --dist loadfile --no-loadscope-reorder -rs --durations=12 $(or $(ARGS),tests/end_to_end tests/test_documented_blocks.py)
+END_TO_END = $(AIRFLOW) pytest -n 4 --dist loadfile --no-loadscope-reorder -rs --durations=12 $(or $(ARGS),tests/end_to_end tests/test_documented_blocks.py tests/client_telemetry/campaign/test_year.py)
 
 e2e:  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(END_TO_END) -m "end_to_end and not long"

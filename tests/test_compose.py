@@ -7,7 +7,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-
 from tests.end_to_end.images import stages_of
 
 CHECKOUT = Path(__file__).parents[1]
