@@ -7,6 +7,7 @@
     client-telemetry knowledge check FOLDER             a folder of one's own rows, and what they override
     client-telemetry knowledge build --out FILE         a package from the artefacts of releases
     client-telemetry knowledge newer                    versions of libraries that are published and not known
+    client-telemetry knowledge changelogs               what changelogs say of those, for a person to read
     client-telemetry knowledge key FILE                 a new signing key
 
 docs/knowledge.md describes packages, keys and where they are kept. Exit code 0; 2 for what cannot be used, with one line
@@ -222,6 +223,12 @@ def newer(arguments: Sequence[str]) -> int:
     return list_newer(arguments)
 
 
+def changelogs(arguments: Sequence[str]) -> int:
+    from client_telemetry.cli import knowledge_changelogs
+
+    return knowledge_changelogs.main(arguments)
+
+
 def build(arguments: Sequence[str]) -> int:
     from client_telemetry.cli import knowledge_build
 
@@ -240,12 +247,13 @@ COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "update": (update, "use a newer package: from a URL, folder or file"),
     "build": (build, "build a package from the artefacts of releases"),
     "newer": (newer, "versions of client libraries that registries have and no package knows"),
+    "changelogs": (changelogs, "what changelogs say of these versions, for a person to read"),
     "key": (key, "make a signing key"),
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    commands = "\n".join(f"  {name:<7} {summary}" for name, (_, summary) in COMMANDS.items())
+    commands = "\n".join(f"  {name:<10} {summary}" for name, (_, summary) in COMMANDS.items())
     parser = Arguments("knowledge", __doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description, parser.epilog = (
