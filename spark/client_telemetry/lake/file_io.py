@@ -7,7 +7,7 @@ in one request instead of three, and metadata that this process has read or writ
 import io
 import threading
 from collections import OrderedDict
-from typing import Any, cast
+from typing import Protocol, cast
 
 from pyarrow import fs
 from pyiceberg.io import S3_RETRY_STRATEGY_IMPL, InputFile, InputStream, OutputFile, OutputStream
@@ -72,6 +72,14 @@ class StoreFileIO(PyArrowFileIO):
         super().delete(location)
 
 
+class _OfArrow(Protocol):
+    """What pyarrow's streams have and pyiceberg's types of them do not say."""
+
+    def size(self) -> int: ...
+
+    def tell(self) -> int: ...
+
+
 class _StoredFile(PyArrowFile):
     _size: int | None = None
     """Of a data file that was opened."""
@@ -90,7 +98,7 @@ class _StoredFile(PyArrowFile):
         if not self._is_metadata:
             stream = super().open(seekable)
             if seekable:
-                self._size = cast("Any", stream).size()
+                self._size = cast("_OfArrow", stream).size()
             return stream
         content = _CONTENTS.get(self.location)
         if content is None:
@@ -120,7 +128,7 @@ class _Remembered:
         return self._stream.write(part)
 
     def tell(self) -> int:
-        return cast("Any", self._stream).tell()
+        return cast("_OfArrow", self._stream).tell()
 
     def close(self) -> None:
         self._stream.close()

@@ -7,7 +7,7 @@ that last received it: what these clients are asked for is then exact, and nothi
 
 import json
 from collections import defaultdict
-from typing import Any
+from typing import TypedDict, cast
 
 from client_telemetry.subscriptions.answers import checksum, subscription_id
 from client_telemetry.subscriptions.configuration import INTERVAL_MS, MATCH, METRICS
@@ -52,7 +52,17 @@ def read(text: str) -> list[Resource]:
     ]
 
 
-def _response(line: str) -> dict[str, Any] | None:
+class Response(TypedDict, total=False):
+    """A GetTelemetrySubscriptions answer, as Kafka names its fields; of a line that was changed, any may lack."""
+
+    errorCode: int
+    clientInstanceId: str
+    subscriptionId: int
+    pushIntervalMs: int
+    requestedMetrics: list[str]
+
+
+def _response(line: str) -> Response | None:
     """The response in an entry; None for a line that was cut or changed."""
     begin = line.find("{")
     try:
@@ -60,10 +70,10 @@ def _response(line: str) -> dict[str, Any] | None:
         response = entry["response"]
     except (ValueError, KeyError, TypeError):
         return None
-    return response if isinstance(response, dict) else None
+    return cast("Response", response) if isinstance(response, dict) else None
 
 
-def _is_its_id(response: dict[str, Any], metrics: tuple[str, ...], interval_ms: int) -> bool:
+def _is_its_id(response: Response, metrics: tuple[str, ...], interval_ms: int) -> bool:
     """Whether the answer's id matches its metrics and interval: an answer that was altered is left out."""
     try:
         instance_id = instance_id_of(str(response["clientInstanceId"]))

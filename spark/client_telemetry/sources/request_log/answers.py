@@ -1,10 +1,9 @@
 """What a broker answered, from the body of a response in a request log (request_entry.py). Pure."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 
-def answer(response: Mapping[str, Any]) -> tuple[bool, list[int]]:
+def answer(response: Mapping[str, object]) -> tuple[bool, list[int]]:
     """Whether at least part of the request succeeded, and the error codes, sorted.
 
     >>> answer({"errorCode": 51}), answer({"responses": [{"partitions": [{"errorCode": 6}, {"errorCode": 0}]}]})
