@@ -19,7 +19,7 @@ import numpy as np
 import orjson
 import zstandard
 from client_telemetry.sources.conversion import convert_new, declared
-from client_telemetry.sources.request_log import broker_survey, conversion
+from client_telemetry.sources.request_log import conversion, log_look
 from client_telemetry.sources.request_log.line_scan import SLOW, scan
 from client_telemetry.sources.request_log.log_line import MARK
 
@@ -136,7 +136,7 @@ def _convert_one_by_one(log: Path, cluster: str, release: str) -> None:
         return scanned._replace(essence=np.full(len(scanned.key), SLOW, np.uint64))
 
     with (
-        mock.patch.object(broker_survey, "scan", one_by_one),
+        mock.patch.object(log_look, "scan", one_by_one),
         mock.patch.object(conversion, "scan", one_by_one),
     ):
         _convert(log, cluster, release)

@@ -27,13 +27,12 @@ from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import LogFile, lines
 from client_telemetry.sources.request_log.answers import answer
-from client_telemetry.sources.request_log.broker_survey import (
+from client_telemetry.sources.request_log.broker_survey import survey
+from client_telemetry.sources.request_log.connection_ids import (
     Endpoint,
-    Survey,
     addresses,
     endpoint_of,
     id_told_apart,
-    survey,
 )
 from client_telemetry.sources.request_log.log_line import LineReader, begins_entry
 from client_telemetry.sources.request_log.request_entry import (
@@ -44,6 +43,7 @@ from client_telemetry.sources.request_log.request_entry import (
     RequestEntry,
     parse_entry,
 )
+from client_telemetry.sources.request_log.surveyed import Survey
 from client_telemetry.sources.request_log.unread import ONLY_BESIDE, reading_warnings, reasons_for_nothing
 
 _INIT_PRODUCER_ID = ApiKey.INIT_PRODUCER_ID

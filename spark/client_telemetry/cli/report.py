@@ -56,9 +56,12 @@ from client_telemetry.sources.request_log.broker_releases import (
     contradictions,
     release_to_leave,
 )
-from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedFile, TwoClusters, survey
-from client_telemetry.sources.request_log.conversion import Converted, convert, surveyed_days
+from client_telemetry.sources.request_log.broker_survey import survey
+from client_telemetry.sources.request_log.conversion import convert, surveyed_days
+from client_telemetry.sources.request_log.endpoint_owners import TwoClusters
+from client_telemetry.sources.request_log.surveyed import Survey, SurveyedFile
 from client_telemetry.sources.request_log.unread import ONLY_BESIDE, reading_warnings, reasons_for_nothing
+from client_telemetry.sources.request_log.written_incarnations import Converted
 from client_telemetry.tables.stages import DAILY, UPGRADE_QUESTION
 
 BAD_ARGUMENTS = 2

@@ -45,7 +45,7 @@ from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import WindowWithoutData
 from client_telemetry.review.phases import NoSuchUpgrade, upgrades
 from client_telemetry.sources.log_files import NoLogs, find_logs
-from client_telemetry.sources.request_log.broker_survey import TwoClusters
+from client_telemetry.sources.request_log.endpoint_owners import TwoClusters
 
 BAD_ARGUMENTS: Final = 2
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.reports.outcomes import OUTCOMES
-from client_telemetry.reports.upgrade import page, ticket
+from client_telemetry.reports.upgrade import owner_ticket, page, ticket, ticket_cells
 from client_telemetry.reports.upgrade.build import build_report
 
 from tests.client_telemetry.reports.conftest import texts
@@ -223,14 +223,14 @@ def test_rollback_report(rows, same_as_kept):
 
 def test_tickets_that_must_be_short(rows, same_as_kept, monkeypatch):
     """Of long tables the first rows, applications that are alike in one; in the end cut off."""
-    monkeypatch.setattr(ticket, "_ROWS", (50, 3, 2, 1))
+    monkeypatch.setattr(ticket_cells, "_ROWS", (50, 3, 2, 1))
     report = rollback_report(rows)
     many, nobody = (next(each for each in report.owners if each.owner == owner) for owner in ("many", None))
     kept = {}
     for largest in (8200, 7500, 2900):
-        monkeypatch.setattr(ticket, "LARGEST", largest)
+        monkeypatch.setattr(ticket_cells, "LARGEST", largest)
         kept[f"report-{largest}.md"] = ticket.report_ticket(report)
-        kept[f"many-{largest}.md"] = ticket.owner_ticket(report, many)
-        kept[f"nobody-{largest}.md"] = ticket.owner_ticket(report, nobody)
+        kept[f"many-{largest}.md"] = owner_ticket.owner_ticket(report, many)
+        kept[f"nobody-{largest}.md"] = owner_ticket.owner_ticket(report, nobody)
     assert all(len(text) < int(name[:-3].rpartition("-")[2]) for name, text in kept.items())
     same_as_kept("reports/whole/short_tickets", kept, is_whole=True)

@@ -18,7 +18,7 @@ from client_telemetry.sources.arrivals import SETTLED, Arrivals, StillWritten
 from client_telemetry.sources.conversion import UnusableSource, convert_new, declared
 from client_telemetry.sources.dump_root import put
 from client_telemetry.sources.log_files import NoLogs
-from client_telemetry.sources.request_log import broker_survey
+from client_telemetry.sources.request_log import log_look
 from client_telemetry.sources.staged import PartFailed
 
 from .conftest import FETCH, METADATA, json_line, metadata
@@ -290,7 +290,7 @@ def test_if_nothing_can_be_converted_nothing_is_kept(logs):
 def test_a_part_that_cannot_read_its_file_ends_the_conversion_and_keeps_nothing(logs, monkeypatch):
     for node in (1, 2):
         write_of_node(logs, node, range(5))
-    look = broker_survey._LogReader._file
+    look = log_look.LogReader._file
 
     def lose(self, done):
         if done.log.file.name == "2.log":
@@ -298,7 +298,7 @@ def test_a_part_that_cannot_read_its_file_ends_the_conversion_and_keeps_nothing(
         look(self, done)
 
     with monkeypatch.context() as patched:
-        patched.setattr(broker_survey._LogReader, "_file", lose)
+        patched.setattr(log_look.LogReader, "_file", lose)
         with pytest.raises(PartFailed, match=r"FileNotFoundError: 2\.log is gone"):
             convert(logs)
     assert requests(logs) == 0

@@ -40,7 +40,7 @@ from client_telemetry.reports.upgrade.model import (
 from client_telemetry.reports.upgrade.owner_message import letter_address
 from client_telemetry.reports.upgrade.questions import library_question, own_gaps
 from client_telemetry.reports.upgrade.sections import needs_work
-from client_telemetry.reports.upgrade.ticket import question_in_words
+from client_telemetry.reports.upgrade.ticket_cells import question_in_words
 from client_telemetry.reports.wording import brokers, period
 
 LISTED = 200

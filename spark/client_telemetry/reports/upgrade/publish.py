@@ -17,9 +17,10 @@ from client_telemetry.reports.upgrade.earlier_report import Answered
 from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
 from client_telemetry.reports.upgrade.numbers import upgrade_numbers
 from client_telemetry.reports.upgrade.owner_message import message_files
+from client_telemetry.reports.upgrade.owner_ticket import failed_logins_ticket, owner_ticket
 from client_telemetry.reports.upgrade.page import report_page, with_links
 from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv, owner_csv
-from client_telemetry.reports.upgrade.ticket import failed_logins_ticket, owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.ticket import report_ticket
 from client_telemetry.reports.upgrade.trial_note import KINDS, with_trials
 from client_telemetry.reports.upgrade.written_note import NotWritten
 

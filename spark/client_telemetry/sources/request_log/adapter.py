@@ -18,6 +18,7 @@ from client_telemetry.sources.request_log.open_incarnation import (
     write_open_incarnations,
 )
 from client_telemetry.sources.request_log.unread import reading_warnings, reasons_for_nothing
+from client_telemetry.sources.request_log.written_incarnations import Converted
 from client_telemetry.sources.staged import Failed, Staged
 from client_telemetry.sources.stored_file import StoredFile
 
@@ -56,7 +57,7 @@ class RequestLogAdapter:
             )
         releases = release_to_leave(survey, source.release)[0] if survey.brokers else BrokerReleases()
         of_brokers = request_log.parts(survey, releases, cluster_id, source.zone, open_incarnations)
-        converted, brokers = request_log.Converted(), 0
+        converted, brokers = Converted(), 0
         for part, part_result in zip(
             of_brokers, staged.write(ConversionPart.convert, of_brokers), strict=True
         ):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.releases import UnusableRelease
 from client_telemetry.sources.adapter import Refused
-from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedBroker
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
+from client_telemetry.sources.request_log.surveyed import Survey, SurveyedBroker
 
 _PART = re.compile(r"(?:(?P<node>\d{1,9})=)?(?P<release>[^=,]+)")
 

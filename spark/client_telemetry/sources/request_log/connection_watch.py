@@ -19,7 +19,7 @@ from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, Conne
 from client_telemetry.knowledge import apis
 from client_telemetry.knowledge.error_codes import KafkaError
 from client_telemetry.sources.request_log.answers import failure
-from client_telemetry.sources.request_log.broker_survey import addresses
+from client_telemetry.sources.request_log.connection_ids import addresses
 from client_telemetry.sources.request_log.login_rounds import mechanisms_by_number
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,

@@ -5,16 +5,11 @@ second conversion replaces the first. Later lines of a log continue the incarnat
 (open_incarnation.py). Refused requests and failed logins in a server log next to it are merged in by time.
 """
 
-import base64
-import binascii
 import hashlib
 import heapq
-import uuid
-from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from dataclasses import dataclass, replace
+from datetime import UTC, timedelta, tzinfo
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,32 +17,25 @@ import numpy as np
 
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.formats.raw.quarantine import MAX_EVIDENCE_BYTES
-from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
 from client_telemetry.formats.raw.writer import DumpWriter
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import UNKNOWN_BROKER, LogFile, line_blocks, lines, opened_text
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases
-from client_telemetry.sources.request_log.broker_survey import (
+from client_telemetry.sources.request_log.broker_survey import report_from
+from client_telemetry.sources.request_log.connection_ids import (
     Endpoint,
-    Survey,
-    SurveyedBroker,
-    SurveyedFile,
     endpoint_of,
     id_told_apart,
     is_numbered,
-    report_from,
 )
 from client_telemetry.sources.request_log.connection_watch import (
-    FORGOTTEN_AFTER_NANOS,
-    ConnectionWatch,
     EntryFacts,
     SeenRequest,
     seen,
 )
-from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
 from client_telemetry.sources.request_log.line_scan import Head, Scanned, Shape, head_of, scan, shapes_of
 from client_telemetry.sources.request_log.log_line import MARK, LineReader, begins_entry
-from client_telemetry.sources.request_log.open_incarnation import HOUR_NANOS, OpenIncarnation
+from client_telemetry.sources.request_log.open_incarnation import OpenIncarnation
 from client_telemetry.sources.request_log.request_entry import (
     PUSH_TELEMETRY,
     READ_WHOLE,
@@ -56,46 +44,19 @@ from client_telemetry.sources.request_log.request_entry import (
     parse_entry,
 )
 from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines
-
-SILENCE_NANOS = 300 * 10**9
-"""If a broker logs no line for longer than that, it was not watched: its log was off, is not among the files, or it was
-down. A connected client asks for Metadata at least every five minutes (metadata.max.age.ms).
-"""
+from client_telemetry.sources.request_log.surveyed import Survey, SurveyedBroker, SurveyedFile
+from client_telemetry.sources.request_log.written_incarnations import (
+    Converted,
+    TakenEntry,
+    WrittenBroker,
+    WrittenIncarnation,
+    moment_of,
+    unwatched,
+)
 
 _ESSENCES_IN_MEMORY = 100_000
 _CONNECTIONS_IN_MEMORY = 100_000
 _SHAPES_IN_MEMORY = 10_000
-
-_NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
-
-
-@dataclass
-class Converted:
-    """The result of converting the lines. `connections` are those of clients. `of_controllers`: entries of listeners of
-    KRaft controllers, which no client of brokers uses. `refused`, `failed_logins`: from server logs. `unreadable`:
-    unreadable entries by reason. `cut`: why files ended early. `without_entries`: files without a single entry;
-    `no_logs`: those that are plainly not request logs, of which nothing is kept.
-    """
-
-    lines: int = 0
-    entries: int = 0
-    other_lines: int = 0
-    forwarded: int = 0
-    of_controllers: int = 0
-    refused: int = 0
-    failed_logins: int = 0
-    pushes: int = 0
-    connections: int = 0
-    between_brokers: int = 0
-    unreadable: Counter[str] = field(default_factory=Counter)
-    cut: list[str] = field(default_factory=list)
-    without_entries: list[str] = field(default_factory=list)
-    no_logs: list[str] = field(default_factory=list)
-    open_incarnations: list[OpenIncarnation] = field(default_factory=list)
-
-    def add(self, more: "Converted") -> None:
-        for counter in fields(self):
-            setattr(self, counter.name, getattr(self, counter.name) + getattr(more, counter.name))
 
 
 def is_entry(reader: LineReader, line: bytes) -> bool:
@@ -234,22 +195,13 @@ class _Whose:
         return next(iter(beside)) if len(beside) == 1 else None
 
 
-class _Entry(NamedTuple):
-    """What a line says: its request, time (ns), label, and essence (line_scan.py; 0 = none)."""
-
-    seen: SeenRequest
-    nanos: int
-    label: str
-    essence: int = 0
-
-
 class _Origin(NamedTuple):
     """Of a connection: its id, and the broker, which is None for a controller's listener. `is_plain`: whether the broker is known
     by the id alone; otherwise the lines have to be looked at one by one.
     """
 
     connection_id: str
-    broker: "_Broker | None" = None
+    broker: "WrittenBroker | None" = None
     is_plain: bool = False
 
 
@@ -262,20 +214,20 @@ class _Conversion:
         self._reader = LineReader(part.zone)
         self._report = report
         self.done = Converted()
-        self._brokers: list[_Broker] = []
-        self._at: dict[Endpoint, _Broker | None] = {}
+        self._brokers: list[WrittenBroker] = []
+        self._at: dict[Endpoint, WrittenBroker | None] = {}
         for surveyed in survey.brokers:
             open_ = next(
                 (open_incarnation for open_incarnation in part.before if open_incarnation.is_of(surveyed)),
                 None,
             )
             incarnations = [
-                _Incarnation(
+                WrittenIncarnation(
                     surveyed, i, part.releases, part.cluster_id, root, self.done, open_ if i == 0 else None
                 )
                 for i in range(len(surveyed.incarnations))
             ]
-            broker = _Broker(surveyed, incarnations, self._server_events(surveyed))
+            broker = WrittenBroker(surveyed, incarnations, self._server_events(surveyed))
             self._brokers.append(broker)
             for endpoint in surveyed.endpoints:
                 self._at[endpoint] = broker
@@ -324,7 +276,7 @@ class _Conversion:
         converted = self.done
         cut = CutOff()
         self._reader = LineReader.of_file(log, self._zone, self._survey.year)
-        current: _Incarnation | None = None
+        current: WrittenIncarnation | None = None
         origins: dict[int, _Origin] = {}
         for offset, block in line_blocks(log, cut):
             scanned = scan(block)
@@ -340,7 +292,7 @@ class _Conversion:
                 if current is not None and current.since <= nanos < current.due:
                     counted = current.watch.known.get(essence)
                     if counted is not None:
-                        # Like `_Incarnation.add`, if nothing but the time is new.
+                        # Like `WrittenIncarnation.add`, if nothing but the time is new.
                         connection, use, error = counted
                         use[0] += 1
                         if error is not None:
@@ -376,7 +328,7 @@ class _Conversion:
                     else:
                         correlation_id = int(block[shape[1][0] : shape[1][1]])
                         request = SeenRequest(origin.connection_id, correlation_id, nanos - total, *known)
-                        taken = _Entry(request, nanos, "", essence)
+                        taken = TakenEntry(request, nanos, "", essence)
                     if taken is not None and origin.is_plain:
                         current = self._count(origin.broker, taken, current)
                         continue
@@ -388,7 +340,7 @@ class _Conversion:
             converted.cut.append(cut.reason)
             self._pass_on(log, cut.stored, f"{log.file.name}: {cut.reason}", "the compressed file is cut off")
 
-    def _new_rows(self, scanned: Scanned, current: "_Incarnation | None") -> list[int]:
+    def _new_rows(self, scanned: Scanned, current: "WrittenIncarnation | None") -> list[int]:
         """The first row of each essence that was not seen before."""
         known = current.watch.known if current is not None else {}
         essences, rows = np.unique(scanned.essence, return_index=True)
@@ -407,7 +359,7 @@ class _Conversion:
             return _Origin(head.connection_id)
         return _Origin(head.connection_id, self._at[endpoint], is_plain=True)
 
-    def _first_of_shape(self, line: bytes, shape: Shape, nanos: int, essence: int) -> "_Entry | None":
+    def _first_of_shape(self, line: bytes, shape: Shape, nanos: int, essence: int) -> "TakenEntry | None":
         """Of a line that the compiled reader took; later ones of its shape are not parsed. None if it cannot be parsed."""
         try:
             entry = parse_entry(line[line.index(MARK) :].decode("utf-8", "replace"))
@@ -419,16 +371,16 @@ class _Conversion:
                 self._of_shape.clear()
             kept = entry if entry.api_key in READ_WHOLE else entry.shortened()
             self._of_shape[shape[0]] = kept, request.facts
-        return _Entry(request, nanos, "", essence)
+        return TakenEntry(request, nanos, "", essence)
 
     def _line(
         self,
         log: LogFile,
         line: bytes,
         offset: int,
-        current: "_Incarnation | None",
-        taken: "_Entry | None",
-    ) -> "_Incarnation | None":
+        current: "WrittenIncarnation | None",
+        taken: "TakenEntry | None",
+    ) -> "WrittenIncarnation | None":
         """Returns the incarnation that the line belongs to, or `current`. `taken`: what it says, if that is known."""
         converted = self.done
         nanos = None
@@ -441,7 +393,7 @@ class _Conversion:
                 nanos = parsed.nanos
                 if nanos is None:
                     raise BadEntry(parsed.problem or "no time that can be read")
-                taken = _Entry(seen(parse_entry(parsed.message), nanos), nanos, parsed.label)
+                taken = TakenEntry(seen(parse_entry(parsed.message), nanos), nanos, parsed.label)
             nanos = taken.nanos
             connection_id, entry = taken.seen.connection_id, taken.seen.entry
             endpoint = endpoint_of((log.family, taken.label), connection_id, entry.listener)
@@ -462,8 +414,8 @@ class _Conversion:
         return self._count(broker, taken._replace(seen=told_apart), current)
 
     def _count(
-        self, broker: "_Broker | None", taken: "_Entry", current: "_Incarnation | None"
-    ) -> "_Incarnation | None":
+        self, broker: "WrittenBroker | None", taken: "TakenEntry", current: "WrittenIncarnation | None"
+    ) -> "WrittenIncarnation | None":
         """`broker`: None for an entry of a controller's listener."""
         self.done.entries += 1
         if (
@@ -540,21 +492,21 @@ class _Conversion:
         if broker_id not in self._of_no_broker:
             digest = hashlib.sha256(where.encode() + piece).hexdigest()
             name = f"request-log/{self._cluster_id}/{broker_id}/{digest}"
-            self._of_no_broker[broker_id] = _unwatched(
-                self._root, self._cluster_id, broker_id, name, _time(at)
+            self._of_no_broker[broker_id] = unwatched(
+                self._root, self._cluster_id, broker_id, name, moment_of(at)
             )
         self._of_no_broker[broker_id].append_unreadable("connections", piece, where, at)
 
     def _describe_brokers_without_log(self) -> None:
         """Write a manifest that says that nothing was watched: otherwise nobody would know that the broker exists."""
-        first = _time(self._first)
+        first = moment_of(self._first)
         for broker_id in self._survey.without_log:
             name = f"request-log/{self._cluster_id}/{broker_id}/none"
-            dump = _unwatched(self._root, self._cluster_id, broker_id, name, first)
+            dump = unwatched(self._root, self._cluster_id, broker_id, name, first)
             dump.describe_hour(first)
             dump.close()
 
-    def _broker_at(self, endpoint: Endpoint) -> "_Broker | None":
+    def _broker_at(self, endpoint: Endpoint) -> "WrittenBroker | None":
         """None for a controller's listener."""
         if endpoint not in self._at:
             raise BadEntry("an address that the log did not have before: it grew while it was read")
@@ -570,257 +522,12 @@ def _counted(events: Iterator[ServerEvent], labels: set[str]) -> Iterator[Server
     )
 
 
-class _Broker:
-    """The incarnations of a broker, and what its server log says between the entries."""
-
-    def __init__(
-        self,
-        surveyed: SurveyedBroker,
-        incarnations: "list[_Incarnation]",
-        server_events: Iterator[ServerEvent],
-    ) -> None:
-        self.incarnations = incarnations
-        self._since = [incarnation.since for incarnation in incarnations]
-        self._listeners = surveyed.listeners
-        self._server_events = server_events
-        self._next = next(server_events, None)
-
-    def add(self, taken: _Entry) -> "_Incarnation":
-        """Returns the incarnation that the entry belongs to."""
-        self.take_until(taken.nanos)
-        incarnation = self._incarnation_at(taken.nanos)
-        incarnation.add(taken)
-        # From that time on something has to be done before an entry is counted.
-        due = incarnation.watch.due
-        if len(self.incarnations) > 1:
-            due = min((due, *self._since[self.incarnations.index(incarnation) + 1 :][:1]))
-        if self._next is not None:
-            due = min(due, self._next.nanos + 1)
-        incarnation.due = due
-        return incarnation
-
-    def take_until(self, nanos: int | None) -> None:
-        """Take the events of the server log before that time; None = all that remain. A request is logged before the
-        next one of its connection is read.
-        """
-        while self._next is not None and (nanos is None or self._next.nanos < nanos):
-            self._incarnation_at(self._next.nanos).add_server_event(self._next, self._listeners)
-            self._next = next(self._server_events, None)
-
-    def _incarnation_at(self, nanos: int) -> "_Incarnation":
-        if len(self.incarnations) == 1:
-            return self.incarnations[0]
-        return self.incarnations[bisect_right(self._since, nanos, lo=1) - 1]
-
-
-def _unwatched(root: Path, cluster_id: str, broker_id: int, name: str, started_at: datetime) -> DumpWriter:
-    """For a broker of which nothing was seen."""
-    return DumpWriter(
-        root,
-        cluster_id,
-        broker_id,
-        uuid.uuid5(_NAMESPACE, name).bytes,
-        broker_started_at=started_at,
-        broker_software_version="",
-        manifest_fields={"registry": {"mode": "sampled", "windows": []}},
-    )
-
-
-class _Incarnation:
-    """A broker's incarnation and its part of the dump, which begins with the first entry, or continues where `open_`
-    ended.
-    """
-
-    def __init__(
-        self,
-        broker: SurveyedBroker,
-        index: int,
-        releases: BrokerReleases,
-        cluster_id: str,
-        root: Path,
-        converted: Converted,
-        open_: OpenIncarnation | None,
-    ) -> None:
-        incarnation: BrokerIncarnation = broker.incarnations[index]
-        self.since = incarnation.since
-        until = broker.incarnations[index + 1].since if index + 1 < len(broker.incarnations) else broker.last
-        self._done, self._broker = converted, broker
-        self._first, self._last = incarnation.since, until
-        started, name = incarnation.since, f"request-log/{cluster_id}/{broker.broker_id}/{incarnation.since}"
-        self.is_latest = open_ is None or broker.last >= open_.last
-        resumed = open_ if open_ is not None and open_.is_continued_by(incarnation, broker) else None
-        if resumed is not None:
-            incarnation = resumed.completed(incarnation)
-            started, name = resumed.since, resumed.name
-        elif open_ is not None and open_.since <= incarnation.since and open_.answers_as(incarnation):
-            # Late lines belong to that incarnation too if no restart is known to have ended it. Its sequences are in
-            # use.
-            started, name = open_.since, f"{name}/{open_.last}"
-        self._incarnation, self._name, self._started = incarnation, name, started
-        self._windows = resumed.windows if resumed is not None else []
-        self._failed_logins: Counter[int] = Counter()
-        for hour, count in resumed.failed_logins if resumed is not None else ():
-            self._failed_logins[hour] = count
-        self.now, self.due = self._windows[-1][1] if self._windows else incarnation.since, 0
-        fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": []}}
-        if incarnation.api_versions:
-            fields["api_versions"] = incarnation.api_versions
-        if incarnation.features:
-            fields["finalized_features"] = incarnation.features[0][1]
-        if incarnation.settings is not None:
-            fields["settings"] = incarnation.settings
-        self._dump = DumpWriter(
-            root,
-            cluster_id,
-            broker.broker_id,
-            uuid.uuid5(_NAMESPACE, name).bytes,
-            broker_started_at=_time(started),
-            broker_software_version=releases.of(broker.broker_id, incarnation),
-            manifest_fields=fields,
-            continues=None if resumed is None else resumed.continued(),
-        )
-        begins_here = incarnation.is_start or index > 0 or (open_ is not None and open_.last < started)
-        self.watch = ConnectionWatch(
-            self._dump.append_connection_event, started + (0 if begins_here else FORGOTTEN_AFTER_NANOS)
-        )
-        if resumed is not None:
-            self.watch.resume(resumed.watch)
-
-    def _watched(self, logged: int) -> None:
-        if self._windows:
-            self._windows[-1][1] = max(self._windows[-1][1], self.now)
-        if not self._windows or logged - self._windows[-1][1] > SILENCE_NANOS:
-            self._windows.append([logged, logged])
-        self.now = max(self.now, logged)
-        self._windows[-1][1] = max(self.now, self._windows[-1][1])
-
-    def add_server_event(self, event: ServerEvent, listeners: dict[int, tuple[str, str]]) -> None:
-        if event.kind == "refused":
-            self._done.refused += 1
-            self.watch.refuse(event, listeners)
-        else:
-            self._done.failed_logins += 1
-            self._failed_logins[event.nanos // HOUR_NANOS * HOUR_NANOS] += 1
-            self.watch.fail_login(event, listeners)
-
-    def add(self, taken: _Entry) -> None:
-        logged = taken.nanos
-        self._watched(logged)
-        self.watch.add(taken.seen, logged, taken.essence)
-        entry = taken.seen.entry
-        if entry.api_key == PUSH_TELEMETRY and entry.request:
-            self._dump.append_push(_push(taken.seen, self.watch))
-            self._done.pushes += 1
-
-    def add_unreadable(self, line: bytes, where: str, logged: int | None) -> None:
-        """A line that begins like an entry. Its time is used only if plausible: a client can make one up."""
-        if logged is None or not self._first <= logged <= self._last:
-            logged = self.now
-        self._dump.append_unreadable("connections", line, where, logged)
-
-    def close(self) -> None:
-        if self._windows:
-            self._windows[-1][1] = max(self._windows[-1][1], self.now)
-            self.watch.write_snapshots_until(self.now)
-        self.watch.end()
-        self._done.connections += self.watch.connections - self.watch.between_brokers
-        self._done.between_brokers += self.watch.between_brokers
-        hours: dict[datetime, list[list[str]]] = {}
-        for window in self._windows:
-            for hour, times in _hours(*map(_time, window)):
-                hours.setdefault(hour, []).append(times)
-        for hour, windows in hours.items():
-            fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": windows}}
-            end = int(hour.timestamp() + 3600) * 10**9
-            finalized = [features for since, features in self._incarnation.features if since < end]
-            if finalized:
-                fields["finalized_features"] = finalized[-1]
-                fields["feature_levels"] = [
-                    {"since": _time(since).isoformat(), "levels": levels}
-                    for since, levels in self._incarnation.features
-                    if since < end
-                ]
-            self._dump.describe_hour(hour, fields)
-        if self._broker.server_logs or self._failed_logins:
-            watched = {int(hour.timestamp()) * 10**9 for hour in hours}
-            for nanos in watched | self._failed_logins.keys():
-                self._dump.describe_hour(_time(nanos), {"failed_logins": self._failed_logins[nanos]})
-        if not hours and self._incarnation.release:
-            self._dump.describe_hour(_time(self._started))
-        self._dump.close()
-
-    def abandon(self) -> None:
-        self._dump.abandon()
-
-    def open_incarnation(self) -> OpenIncarnation:
-        """What later lines continue; call after `close`."""
-        return OpenIncarnation.of(
-            self._broker,
-            self._incarnation,
-            name=self._name,
-            since=self._started,
-            windows=self._windows,
-            dump=self._dump.continued(),
-            watch=self.watch.state(),
-            failed_logins=self._failed_logins,
-        )
-
-
-def _push(seen: SeenRequest, watch: ConnectionWatch) -> ClientPush:
-    """The push of a PushTelemetry entry (KIP-714): its payload is base64, still compressed, and the entry has the
-    broker's answer.
-    """
-    entry = seen.entry
-    request = entry.request
-    push = ClientPush(
-        received_at_nanos=seen.received,
-        client=watch.client(seen.connection_id),
-        client_instance_id=_bytes(request.get("clientInstanceId"), urlsafe=True),
-        terminating=bool(request.get("terminating")),
-        content_type="OTLP",
-        compression_type=int(request.get("compressionType") or 0),
-        payload=_bytes(request.get("metrics"), urlsafe=False),
-        error_code=int(entry.response.get("errorCode") or 0),
-    )
-    if request.get("subscriptionId") is not None:
-        push.subscription_id = int(request["subscriptionId"])
-    return push
-
-
-def _bytes(text: object, urlsafe: bool) -> bytes:
-    """Uuid.toString is URL-safe base64 without padding, BinaryNode is standard base64."""
-    if not isinstance(text, str):
-        return b""
-    if urlsafe:
-        text = text.replace("-", "+").replace("_", "/")
-    try:
-        return base64.b64decode(text + "=" * (-len(text) % 4))
-    except binascii.Error:
-        return b""
-
-
-def _hours(first: datetime, last: datetime) -> list[tuple[datetime, list[str]]]:
-    """Hours from `first` to `last`, each with the times of day between which it was watched."""
-    hours = []
-    hour = first.replace(minute=0, second=0, microsecond=0)
-    while hour <= last:
-        end = hour + timedelta(hours=1)
-        window = (max(first, hour), min(last, end - timedelta(seconds=1)))
-        hours.append((hour, [f"{moment:%H:%M:%S}" for moment in window]))
-        hour = end
-    return hours
-
-
-def _time(nanos: int) -> datetime:
-    return datetime.fromtimestamp(nanos // 10**9, UTC) + timedelta(microseconds=nanos % 10**9 // 1000)
-
-
 def surveyed_days(survey: Survey) -> Sequence[str]:
     """UTC days that the logs cover, oldest first."""
     days = set()
     for broker in survey.brokers:
-        day = _time(broker.first).date()
-        while day <= _time(broker.last).date():
+        day = moment_of(broker.first).date()
+        while day <= moment_of(broker.last).date():
             days.add(day.isoformat())
             day += timedelta(days=1)
     return sorted(days)

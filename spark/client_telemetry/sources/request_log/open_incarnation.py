@@ -14,13 +14,14 @@ import zstandard
 
 from client_telemetry.formats.raw.writer import Continued
 from client_telemetry.sources.dump_root import DumpRoot
-from client_telemetry.sources.request_log.broker_survey import Endpoint, SurveyedBroker
+from client_telemetry.sources.request_log.connection_ids import Endpoint
 from client_telemetry.sources.request_log.incarnations import (
     SILENCE_NANOS,
     BrokerIncarnation,
     open_segment,
     own_ranges,
 )
+from client_telemetry.sources.request_log.surveyed import SurveyedBroker
 
 _FILE = "open_lives.json.zst"
 HOUR_NANOS = 3600 * 10**9

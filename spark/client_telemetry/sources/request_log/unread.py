@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedFile, UnusedLines
+from client_telemetry.sources.request_log.surveyed import Survey, SurveyedFile, UnusedLines
 
 ONLY_BESIDE = "no request of a client is in these logs, only what brokers log beside them: set kafka.request.logger to DEBUG"
 """Why nothing can be said of clients whose requests are not in the logs."""

@@ -16,8 +16,9 @@ from client_telemetry.reports.upgrade.changes import (
     of_fix,
 )
 from client_telemetry.reports.upgrade.owner_message import letter_address
+from client_telemetry.reports.upgrade.owner_ticket import owner_ticket
 from client_telemetry.reports.upgrade.page import report_page
-from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.ticket import report_ticket
 
 SARAMA = "Fetch:4 ListOffsets:1 Metadata:5 OffsetCommit:1 OffsetFetch:1 JoinGroup:1 SyncGroup:0 Heartbeat:0"
 

@@ -9,7 +9,7 @@ from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.spreadsheet import OWNER_COLUMNS
-from client_telemetry.reports.upgrade.ticket import LARGEST
+from client_telemetry.reports.upgrade.ticket_cells import LARGEST
 
 from tests.client_telemetry.reports.conftest import large_rows, question, texts
 

@@ -4,8 +4,10 @@ from datetime import date
 import pytest
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.owner_ticket import owner_ticket
 from client_telemetry.reports.upgrade.page import report_page
-from client_telemetry.reports.upgrade.ticket import LARGEST, owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.ticket import report_ticket
+from client_telemetry.reports.upgrade.ticket_cells import LARGEST
 
 
 def table_rows(markdown: str) -> list[list[str]]:

@@ -1,6 +1,7 @@
 from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.owner_ticket import owner_ticket
 from client_telemetry.reports.upgrade.page import report_page
-from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.ticket import report_ticket
 from client_telemetry.reports.upgrade.ticket_sections import LISTED
 
 

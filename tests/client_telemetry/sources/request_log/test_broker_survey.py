@@ -1,12 +1,9 @@
 import pytest
 from client_telemetry.knowledge import served
 from client_telemetry.sources.log_files import find_logs
-from client_telemetry.sources.request_log.broker_survey import (
-    TwoClusters,
-    addresses,
-    id_told_apart,
-    survey,
-)
+from client_telemetry.sources.request_log.broker_survey import survey
+from client_telemetry.sources.request_log.connection_ids import addresses, id_told_apart
+from client_telemetry.sources.request_log.endpoint_owners import TwoClusters
 from client_telemetry.sources.request_log.request_entry import parse_entry
 
 from ..conftest import API_VERSIONS, FETCH, METADATA, PRODUCE, json_line, metadata, produced

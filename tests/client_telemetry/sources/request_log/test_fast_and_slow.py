@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zstandard
 from client_telemetry.sources.log_files import find_logs
-from client_telemetry.sources.request_log import broker_survey, conversion
+from client_telemetry.sources.request_log import broker_survey, conversion, log_look
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases
 from client_telemetry.sources.request_log.line_scan import SLOW, scan
 from client_telemetry.sources.request_log.request_entry import parse_entry
@@ -110,7 +110,7 @@ def test_damaged_lines_give_the_same_dump(name, seed, real_lines, tmp_path, monk
     file = tmp_path / "request.log"
     file.write_bytes(b"\n".join(log) + b"\n")
     fast = converted(file, tmp_path / "fast")
-    for module in (broker_survey, conversion):
+    for module in (log_look, conversion):
         monkeypatch.setattr(module, "scan", one_by_one)
     slow = converted(file, tmp_path / "slow")
     assert fast == slow
@@ -139,6 +139,6 @@ def test_short_connections_of_whatever_requests_give_the_same_dump(name, real_li
     monkeypatch.setattr(conversion, "parse_entry", lambda message: parsed.append(1) or parse_entry(message))
     fast = converted(file, tmp_path / "fast")
     assert len(parsed) < 0.7 * len(log)
-    for module in (broker_survey, conversion):
+    for module in (log_look, conversion):
         monkeypatch.setattr(module, "scan", one_by_one)
     assert converted(file, tmp_path / "slow") == fast
