@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from client_telemetry.jobs import main_of
-from client_telemetry.tables.stages import DAILY
+from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW
 from pyspark.sql import SparkSession
 
 from benchmarks.bench import Section
@@ -55,7 +55,7 @@ class Counts:
 
 def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, Counts]:
     """Stage -> its counts. Runs the stages of the daily DAG over a cluster of the sample, in this process, with a new lake
-    in `folder`.
+    in `folder`; the review of the day's upgrades too, with the questions that it asks first.
     """
     sample = CHECKOUT / "include" / "sample"
     options: dict[str, dict[str, object]] = {
@@ -63,16 +63,17 @@ def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, 
         "decode": {"raw": sample / cluster / "raw"},
         "profile": {"owners": sample / "owners.yaml"},
         "publish_fleet": {"publish": folder / "published", "cluster-name": cluster},
+        "review": {"changed-on": DAY, "publish": folder / "published", "owners": sample / "owners.yaml"},
     }
     counts = {}
     result = folder / "result.json"
     days: dict[str, object] = {}
-    for stage in DAILY:
+    for stage in (*DAILY, *UPGRADE_REVIEW):
         given = {
             "cluster": CLUSTERS[cluster],
             "lake": folder / "lake",
             "result": result,
-            **days,
+            **(days if stage in DAILY else {}),
             **options.get(stage.name, {}),
         }
         before = Counts.until_now(spark)
@@ -116,7 +117,7 @@ def _section(where: str, settings: dict[str, str]) -> Section:
         spark.stop()
     return Section(
         f"Queries of a day with the settings for {where}",
-        "The stages of the daily run over the two clusters of the sample, in one Spark with two cores. Counts of Spark's SQL "
+        "The stages of the daily run over the two clusters of the sample, and the review of the fleet's two upgrades with the questions that it asks, in one Spark with two cores. Counts of Spark's SQL "
         "executions, its jobs, and the stages and tasks that these completed: they do not depend on the machine. "
         "tests/jobs/test_budget.py holds the sample to a budget.",
         rows,

@@ -1,10 +1,10 @@
-"""The stages of a day stay within a budget of queries: on a small cluster planning, compiling and scheduling them costs far more
-than their rows, and the counts are the same on every machine.
+"""The stages of a day, and the review of its upgrades, stay within a budget of queries: on a small cluster planning, compiling
+and scheduling them costs far more than their rows, and the counts are the same on every machine.
 """
 
 from dataclasses import astuple
 
-from client_telemetry.tables.stages import DAILY
+from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW
 from pyspark.sql import SparkSession
 
 from benchmarks.queries import Counts, cluster_settings, counts_of_day
@@ -15,6 +15,7 @@ BUDGET = {
     "sessionize": Counts(queries=3, jobs=10, stages=28, tasks=50),
     "profile": Counts(queries=1, jobs=2, stages=11, tasks=22),
     "publish_fleet": Counts(queries=5, jobs=18, stages=42, tasks=100),
+    "review": Counts(queries=10, jobs=14, stages=26, tasks=56),
 }
 
 
@@ -23,8 +24,8 @@ MOST_TASKS_ON_A_CLUSTER = 150
 
 
 def test_each_stage_stays_within_its_budget(spark, tmp_path) -> None:
-    counts = counts_of_day(spark, "telemetry_cluster", tmp_path)
-    assert list(counts) == [stage.name for stage in DAILY]
+    counts = counts_of_day(spark, "fleet", tmp_path)
+    assert list(counts) == [stage.name for stage in (*DAILY, *UPGRADE_REVIEW)]
     over = {
         stage: f"{used} of {BUDGET[stage]}"
         for stage, used in counts.items()
