@@ -11,6 +11,8 @@ from client_telemetry.console.counted import first_of
 from client_telemetry.formats.report_file import NotAReport
 
 REPORT_VERSION: Final = 3
+ANSWER: Final = "answer.json"
+"""Beside a report: what campaigns read of it. Reports of older versions have none."""
 _NAMED: Final = 3
 
 
@@ -51,6 +53,9 @@ def _is_inside(file: Path, folder: Path) -> bool:
 def _report(file: Path, campaign: Campaign) -> Answer | None:
     if _summarized_release(file.with_name("summary.json")) not in (None, campaign.to_release):
         return None
+    part = file.with_name(ANSWER)
+    if part.is_file() and not part.is_symlink():
+        file = part
     try:
         document = json.loads(file.read_text(encoding="utf-8-sig"))
         if isinstance(document, dict) and 0 < document.get("schema_version", 0) < REPORT_VERSION:

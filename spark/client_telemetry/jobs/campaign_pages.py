@@ -8,7 +8,7 @@ from client_telemetry.campaign.answers import Answer
 from client_telemetry.campaign.corrections import NotAHistory
 from client_telemetry.campaign.gate import Decision
 from client_telemetry.campaign.plan import Campaign
-from client_telemetry.campaign.report_files import reports
+from client_telemetry.campaign.report_files import ANSWER, reports
 from client_telemetry.campaign.states import StateChange
 from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.pipeline.fetched_folder import NoFolder, fetched
@@ -34,7 +34,7 @@ def answers_of(publish: str, cluster: str, campaign: Campaign) -> Iterator[Answe
 
 
 def _is_read(name: str) -> bool:
-    return Path(name).name in ("report.json", "summary.json") and not name.startswith(".")
+    return Path(name).name in ("report.json", "summary.json", ANSWER) and not name.startswith(".")
 
 
 def publish_page(

@@ -1,7 +1,8 @@
-"""report.json: the model as a document, client-supplied strings as they came. Fields: docs/report-format.md."""
+"""report.json, and answer.json, a part of it: the model as a document, client-supplied strings as they came. Fields: docs/report-format.md."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from typing import Final
 
 from client_telemetry.reports.json_text import json_pieces
 from client_telemetry.reports.upgrade.model import (
@@ -34,6 +35,60 @@ def report_json(report: UpgradeReport) -> Iterator[str]:
     document["sections"] = [_with_places(each, numbers) for each in report.sections]
     yield from json_pieces(document)
     yield "\n"
+
+
+_OF_QUESTION: Final = (
+    "cluster_name",
+    "to_release",
+    "last_dt",
+    "created_at",
+    "report_id",
+    "knowledge_version",
+)
+_OF_CLIENT: Final = (
+    "principal",
+    "client_id",
+    "identified_as",
+    "verdict",
+    "explanation",
+    "fix",
+    "first_seen_at",
+    "last_seen_at",
+    "already_failing",
+)
+_OF_APPLICATION: Final = ("name", "principal", "owner", "owner_contact")
+
+
+def answer_json(report: UpgradeReport) -> Iterator[str]:
+    """What campaigns read of report.json, by the same names, in pieces: 1 kB for each client. A campaign reads the reports of months
+    with each of its runs."""
+    places = {id(client): place for place, client in enumerate(report.clients)}
+    coverage = report.coverage
+    yield from json_pieces(
+        {
+            "schema_version": report.schema_version,
+            "question": _some(report.question, _OF_QUESTION),
+            "coverage": _some(coverage, ("complete_share", "broker_ids", "runs")),
+            "incomplete": report.incomplete,
+            "blockers": [{"subject": each.subject} for each in report.blockers],
+            "clients": (
+                {
+                    **_some(client, _OF_CLIENT),
+                    "findings": [_some(each, ("rule_id", "verdict")) for each in client.findings],
+                }
+                for client in report.clients
+            ),
+            "applications": [
+                {**_some(each, _OF_APPLICATION), "clients": [places[id(client)] for client in each.clients]}
+                for each in report.applications
+            ],
+        }
+    )
+    yield "\n"
+
+
+def _some(of: object, names: Sequence[str]) -> dict[str, object]:
+    return {name: getattr(of, name) for name in names}
 
 
 def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, object]:

@@ -12,7 +12,7 @@ from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.open_metrics import publish_numbers
 from client_telemetry.reports.upgrade import earlier_report, written_note
-from client_telemetry.reports.upgrade.document import report_json
+from client_telemetry.reports.upgrade.document import answer_json, report_json
 from client_telemetry.reports.upgrade.earlier_report import Answered
 from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
 from client_telemetry.reports.upgrade.numbers import upgrade_numbers
@@ -204,6 +204,7 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
     result: dict[str, Iterable[str]] = {
         PAGE: report_page(report, links),
         "report.json": report_json(report),
+        "answer.json": answer_json(report),
         "clients.csv": clients_csv(lines.values()),
         "findings.csv": findings_csv(report.question, report.clients),
         "report.md": report_ticket(report),

@@ -7,6 +7,10 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+from client_telemetry.campaign.answers import from_report
+from client_telemetry.campaign.plan import Campaign
+from client_telemetry.campaign.report_files import reports
+from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.reports.upgrade import publish as publishing
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.publish import link_again, publish
@@ -24,7 +28,7 @@ def test_layout(fleet_report, tmp_path):
     names = published(folder)
     packs = {name for name in names if name.startswith("owners/")}
     texts = {"index.html", "report.md", "clients.csv", "findings.csv"}
-    assert names - packs == texts | {"report.json", "summary.json"}
+    assert names - packs == texts | {"report.json", "answer.json", "summary.json"}
     assert packs == {
         f"owners/{o.folder}/{name}"
         for o in fleet_report.owners
@@ -38,6 +42,20 @@ def test_layout(fleet_report, tmp_path):
             "message.html",
         )
     }
+
+
+def test_campaigns_read_the_same_of_the_small_file(fleet_report, tmp_path):
+    folder = publish(fleet_report, tmp_path)
+    whole, part = (json.loads((folder / name).read_text()) for name in ("report.json", "answer.json"))
+    assert from_report(part) == from_report(whole)
+    assert 5 * (folder / "answer.json").stat().st_size < (folder / "report.json").stat().st_size
+    campaign = Campaign("a", ("fleet",), "4.0.0", date(2027, 2, 1), "a@example.com")
+    (folder / "report.json").write_text("not read")
+    [answer] = reports(tmp_path, campaign)
+    assert answer == from_report(whole)
+    (folder / "answer.json").unlink()
+    with pytest.raises(NotAReport, match="not valid JSON"):
+        list(reports(tmp_path, campaign))
 
 
 def test_all_renderings_have_the_same_numbers(fleet_report, tmp_path):
