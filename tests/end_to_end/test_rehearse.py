@@ -120,6 +120,30 @@ def test_many_libraries(tmp_path, capsys):
 
 
 @pytest.mark.long
+def test_libraries_log_in_with_tokens(tmp_path, capsys):
+    """OAUTHBEARER with unsecured tokens; of those without a program for it, that is said."""
+    software = [
+        ("apache-kafka-java", "3.6.2", ""),
+        ("kgo", "v1.22.2", ""),
+        ("unknown", "unknown", "probably kafkajs 2.2.4"),
+        ("kafka-python", "3.0.11", ""),
+        ("unknown", "unknown", "probably kafka-python 2.0.2"),
+        ("unknown", "unknown", "probably aiokafka 0.12.0"),
+        ("librdkafka", "2.8.0", ""),
+        ("sarama", "v1.45.1", ""),
+    ]
+    clients = [_client(*each, "safe", {}) for each in software]
+    applications = [_application(place, each[2] or each[0], "safe") for place, each in enumerate(software)]
+    report = _report(tmp_path / "report", clients, applications)
+    assert main([str(report), "--cache", str(_cache()), "--mechanism", "OAUTHBEARER"]) == 4
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in printed if "works" not in line][:2] == [
+        "not rehearsed: sarama: there is no program for sarama that logs in with OAUTHBEARER",
+        f"7 of 8 safe applications rehearsed on {TARGET}; 7 of 7 whose library and version are known or inferred",
+    ]
+
+
+@pytest.mark.long
 def test_a_login_that_4_x_refuses(tmp_path, capsys):
     """librdkafka before 2.6.1 sends its SCRAM nonce twice (confluentinc/librdkafka#4895), which 4.x does not take."""
     report = _report(

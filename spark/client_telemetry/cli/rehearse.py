@@ -95,7 +95,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--lake",
         metavar="LAKE",
-        help="tables that the report was made from: each client logs in as it did there, with PLAIN or SCRAM",
+        help="tables that the report was made from: each client logs in as it did there, with PLAIN, SCRAM or OAUTHBEARER",
     )
     return parser.parse_args(argv)
 

@@ -1,7 +1,7 @@
 """The programs of this package, one for each library: how a version of the library is installed beside it, and what runs it.
 
 A program does steps, each with an outcome (STEPS); it takes its settings from the environment (BOOTSTRAP, TOPIC, GROUP,
-MECHANISM, USERNAME, PASSWORD, CONFIGURATION) and prints each step as a line of JSON.
+MECHANISM, USERNAME, PASSWORD, TOKEN, CONFIGURATION) and prints each step as a line of JSON.
 """
 
 import re

@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import releases
+from client_telemetry.probe.login import unsecured_token
 from client_telemetry.rehearsal import client_runs, confinement, sandbox_broker
 from client_telemetry.rehearsal.client_runs import NOT_AVAILABLE, OK
 from client_telemetry.rehearsal.library_programs import BY_NAME, NotInstalled
@@ -186,6 +187,7 @@ class Rehearsing:
             "MECHANISM": subject.mechanism,
             "USERNAME": sandbox_broker.USERNAME,
             "PASSWORD": sandbox_broker.PASSWORD,
+            "TOKEN": unsecured_token(sandbox_broker.USERNAME),
             "TOPIC": topic,
             "GROUP": f"group-of-{topic}",
             "CONFIGURATION": subject.configuration,

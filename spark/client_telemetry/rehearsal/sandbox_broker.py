@@ -208,10 +208,12 @@ def _settings(folder: Path, plain: int, sasl: int, own: int) -> dict[str, object
         # What it sends itself is not among the requests of the clients.
         "inter.broker.listener.name": "INTERNAL",
         "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT",
-        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
         f"{prefix}.plain.sasl.jaas.config": f'{_SECURITY}.plain.PlainLoginModule required user_{USERNAME}="{PASSWORD}";',
         f"{prefix}.scram-sha-256.sasl.jaas.config": scram,
         f"{prefix}.scram-sha-512.sasl.jaas.config": scram,
+        # Tokens without a signature, which its default handlers take.
+        f"{prefix}.oauthbearer.sasl.jaas.config": f'{_SECURITY}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";',
         "log.dirs": folder / "data",
         "offsets.topic.replication.factor": 1,
         "offsets.topic.num.partitions": 4,

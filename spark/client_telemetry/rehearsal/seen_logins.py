@@ -9,7 +9,7 @@ from client_telemetry.knowledge.logins import mechanisms_in
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 """With which a rehearsal can log in."""
 
 

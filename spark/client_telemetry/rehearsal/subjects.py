@@ -13,6 +13,9 @@ from client_telemetry.rehearsal.library_programs import BY_NAME
 LIBRDKAFKA = "librdkafka"
 WITHOUT_LOGIN = frozenset(("pykafka", "kafka-node", "kafka-rust"))
 """Whose programs do not log in: they run on the listener without logins."""
+_TOKENS = "OAUTHBEARER"
+WITHOUT_TOKENS = frozenset(("confluent-kafka-go", "sarama", "kafka-go", "platformatic-kafka"))
+"""Whose programs log in, but not with OAUTHBEARER."""
 _CARRIERS = ("confluent-kafka-python", "confluent-kafka-go")
 """What runs librdkafka, in the order in which they are tried: a wheel has it whole, and the Go module has every release of it."""
 _PINNED_BY = {"kafka-python": "api_version", "aiokafka": "api_version"}
@@ -93,11 +96,13 @@ def _wanted(
         tuple(
             Subject(program, text, configuration, "" if program in WITHOUT_LOGIN else mechanism)
             for program, text in _carried(library, version, binding)
+            if mechanism != _TOKENS or program not in WITHOUT_TOKENS
         )
         for version in dict.fromkeys(versions)
     )
     if not all(subjects):
-        return Wanted(reason=f"there is no program for {library}")
+        logging_in = " that logs in with OAUTHBEARER" if mechanism == _TOKENS else ""
+        return Wanted(reason=f"there is no program for {library}{logging_in}")
     return Wanted(subjects, is_inferred)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shutil
 from pathlib import Path
 
@@ -88,9 +89,10 @@ def test_the_sample_fleet_is_refused_what_the_knowledge_base_says(sample_run, ca
 
 
 def test_a_replay_beside_the_report_of_the_sample_fleet(sample_run, tmp_path, capsys):
-    (published,) = (sample_run.folder / "published/upgrade_impact/fleet").glob("*/")
+    summaries = sorted((sample_run.folder / "published/upgrade_impact/fleet").glob("*/summary.json"))
+    to_4_0_0 = [file for file in summaries if json.loads(file.read_text())["to_release"] == "4.0.0"]
     report = tmp_path / "report"
-    shutil.copytree(published, report)
+    shutil.copytree(to_4_0_0[0].parent, report)
     arguments = ["--lake", str(sample_run.folder / "lake"), f"--target={FILES / 'apache-4.0.1.json'}"]
     assert main([*arguments, "--report", str(report)]) == 3
     target = "127.0.0.1:15122 (like 4.0.1 or 4.0.2)"

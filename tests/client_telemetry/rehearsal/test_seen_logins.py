@@ -32,6 +32,7 @@ def test_a_mechanism_counts_if_all_connections_have_it_and_a_rehearsal_can(tmp_p
         ("either", "SCRAM-SHA-256|SCRAM-SHA-512"),
         ("both", "PLAIN"),
         ("both", "SCRAM-SHA-512"),
+        ("token", "OAUTHBEARER"),
         ("kerberos", "GSSAPI"),
         ("none", None),
     ]
@@ -47,7 +48,8 @@ def test_a_mechanism_counts_if_all_connections_have_it_and_a_rehearsal_can(tmp_p
     branch.replace_rows(CLIENT_CONNECTIONS, rows, **where)
     branch.publish("c", "run", "sessionize", [DAY])
     found = seen_logins(str(tmp_path), QUESTION)
-    assert found == {client_key(client("scram")): "SCRAM-SHA-512", client_key(client("plain")): "PLAIN"}
+    logins = {"scram": "SCRAM-SHA-512", "plain": "PLAIN", "token": "OAUTHBEARER"}
+    assert found == {client_key(client(name)): mechanism for name, mechanism in logins.items()}
     assert seen_logins(str(tmp_path), QUESTION | {"cluster_id": "other"}) == {}
 
 

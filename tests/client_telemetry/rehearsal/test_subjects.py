@@ -118,3 +118,15 @@ def test_pins_of_real_clients_are_found():
             assert found == asked, (library, version)
             pinned += 1
     assert pinned >= 4
+
+
+def test_tokens_need_a_program_that_has_them():
+    wanted = subjects.of_client(client("kgo", "v1.22.2"), "3.9.1", "OAUTHBEARER")
+    assert texts(wanted) == [["franz-go 1.22.2 (OAUTHBEARER)"]]
+    wanted = subjects.of_client(
+        client("confluent-kafka-python", "1.7.0-rdkafka-1.7.0"), "3.9.1", "OAUTHBEARER"
+    )
+    assert texts(wanted) == [["confluent-kafka-python 1.7.0 (OAUTHBEARER)"]]
+    sarama = subjects.of_client(client("sarama", "v1.45.1"), "3.9.1", "OAUTHBEARER")
+    assert sarama.reason == "there is no program for sarama that logs in with OAUTHBEARER"
+    assert subjects.of_client(client("sarama", "v1.45.1"), "3.9.1", "PLAIN").subjects

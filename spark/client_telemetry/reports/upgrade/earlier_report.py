@@ -200,7 +200,11 @@ def _other_days(earlier: Answered, now: Answered) -> str:
     before, days = ((each.last_dt - each.first_dt).days + 1 for each in (earlier, now))
     if days != before:
         return counted(abs(days - before), "more day" if days > before else "fewer day")
-    return f"{now.first_dt} to {now.last_dt}, before {earlier.first_dt} to {earlier.last_dt}"
+    return f"{_days(now)}, before {_days(earlier)}"
+
+
+def _days(of: Answered) -> str:
+    return f"{of.first_dt}" if of.first_dt == of.last_dt else f"{of.first_dt} to {of.last_dt}"
 
 
 def _knowledge(earlier: Answered, now: Answered) -> str:

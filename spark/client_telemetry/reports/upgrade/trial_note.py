@@ -90,7 +90,7 @@ def _note(tried: list[tuple[_Kind, Trial]]) -> Markup:
 def _contradiction(kind: _Kind, trial: Trial, application: Application) -> Markup:
     ran = f" ({', '.join(application['ran'])})" if application["ran"] else ""
     return Markup(
-        '<p class="better">Contradicts its verdict: <a href="#{}">{}</a>{}, {} on {}. {}</p>\n'
+        '<p class="better">Contradicts its verdict: <a href="#{}">{}</a>{}, {} on {}: {}</p>\n'
     ).format(
         application["anchor"],
         shown(application["name"]),

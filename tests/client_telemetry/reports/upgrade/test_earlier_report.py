@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from client_telemetry.reports.upgrade import earlier_report
@@ -41,7 +41,7 @@ def sentence(report, root):
     return said
 
 
-DAYS = timedelta(days=1)
+DAY, DAYS = date(2026, 11, 21), timedelta(days=1)
 
 
 def test_the_first_report_of_a_question_compares_with_none(ask, tmp_path):
@@ -84,6 +84,10 @@ def test_verdicts_evidence_knowledge_and_rules(ask, rows, tmp_path):
         (
             {"seen": {"requests": 421}},
             "evidence changed (the same days: clients or brokers look different), knowledge the same, rules the same.",
+        ),
+        (
+            {"first_dt": DAY + DAYS, "last_dt": DAY + DAYS},
+            "evidence changed (2026-11-22, before 2026-11-21), knowledge the same, rules the same.",
         ),
         (
             {"knowledge_version": "ff"},

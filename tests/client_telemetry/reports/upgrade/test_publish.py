@@ -312,4 +312,4 @@ def test_a_replay_stands_beside_the_rehearsal(fleet_report, tmp_path):
     assert publishing.add_trials(folder, report_id)
     page = (folder / "index.html").read_text()
     assert "rehearsed" not in page and "1 of them replayed on b1&lt;:9092." in page
-    assert "</a>, requests refused on b1&lt;:9092. refused: JoinGroup v1</p>" in page
+    assert "</a>, requests refused on b1&lt;:9092: refused: JoinGroup v1</p>" in page

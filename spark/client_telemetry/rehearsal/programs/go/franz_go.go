@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
@@ -13,6 +14,8 @@ import (
 func client(extra ...kgo.Opt) (*kgo.Client, error) {
 	options := []kgo.Opt{kgo.SeedBrokers(env("BOOTSTRAP")), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.AllowAutoTopicCreation()}
 	switch env("MECHANISM") {
+	case "OAUTHBEARER":
+		options = append(options, kgo.SASL(oauth.Auth{Token: env("TOKEN")}.AsMechanism()))
 	case "PLAIN":
 		options = append(options, kgo.SASL(plain.Auth{User: env("USERNAME"), Pass: env("PASSWORD")}.AsMechanism()))
 	case "SCRAM-SHA-256":

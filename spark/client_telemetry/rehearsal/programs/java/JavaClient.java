@@ -45,16 +45,22 @@ public final class JavaClient {
         all.put("request.timeout.ms", "8000");
         all.put("default.api.timeout.ms", "12000");
         if (!env("MECHANISM").isEmpty()) {
-            String module = env("MECHANISM").startsWith("SCRAM") ? "scram.ScramLoginModule" : "plain.PlainLoginModule";
             all.put("security.protocol", "SASL_PLAINTEXT");
             all.put("sasl.mechanism", env("MECHANISM"));
-            all.put("sasl.jaas.config", "org.apache.kafka.common.security." + module + " required username=\""
-                    + env("USERNAME") + "\" password=\"" + env("PASSWORD") + "\";");
+            all.put("sasl.jaas.config", "org.apache.kafka.common.security." + login(env("MECHANISM")) + ";");
         }
         for (String each : more) {
             all.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
         }
         return all;
+    }
+
+    private static String login(String mechanism) {
+        if (mechanism.equals("OAUTHBEARER")) {
+            return "oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"" + env("USERNAME") + "\"";
+        }
+        String module = mechanism.startsWith("SCRAM") ? "scram.ScramLoginModule" : "plain.PlainLoginModule";
+        return module + " required username=\"" + env("USERNAME") + "\" password=\"" + env("PASSWORD") + "\"";
     }
 
     private static Properties producing(String... more) {

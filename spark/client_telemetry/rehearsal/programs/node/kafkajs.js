@@ -2,12 +2,17 @@
 const { Kafka, logLevel } = require("kafkajs");
 const { report, within, authentication, env } = require("./steps.js");
 
+function login(mechanism, username, password) {
+  if (mechanism === "oauthbearer") return { mechanism, oauthBearerProvider: async () => ({ value: env("TOKEN") }) };
+  return { mechanism, username, password };
+}
+
 const kafka = new Kafka({
   brokers: [env("BOOTSTRAP")],
   logLevel: logLevel.NOTHING,
   connectionTimeout: 8000,
   retry: { retries: 2 },
-  ...authentication((mechanism, username, password) => ({ sasl: { mechanism: mechanism.toLowerCase(), username, password } })),
+  ...authentication((mechanism, username, password) => ({ sasl: login(mechanism.toLowerCase(), username, password) })),
 });
 const topic = env("TOPIC");
 const group = env("GROUP");

@@ -9,7 +9,14 @@ from steps import env, report
 
 TOPIC, GROUP = env("TOPIC"), env("GROUP")
 SETTINGS: dict[str, object] = {"bootstrap.servers": env("BOOTSTRAP"), "socket.timeout.ms": 8000}
-if env("MECHANISM"):
+if env("MECHANISM") == "OAUTHBEARER":
+    SETTINGS |= {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanisms": "OAUTHBEARER",
+        "enable.sasl.oauthbearer.unsecure.jwt": True,
+        "sasl.oauthbearer.config": f"principal={env('USERNAME')}",
+    }
+elif env("MECHANISM"):
     SETTINGS |= {
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanisms": env("MECHANISM"),

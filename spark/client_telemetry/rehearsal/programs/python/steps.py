@@ -16,10 +16,17 @@ def settings_of(*names: str) -> dict[str, object]:
     return {name: tuple(map(int, value.split("."))) for name, value in given.items()}
 
 
-def login_of_kafka_python() -> dict[str, object]:
-    """The settings with which kafka-python and aiokafka log in; none without a MECHANISM."""
+def login_of_kafka_python(token_provider: object) -> dict[str, object]:
+    """The settings with which kafka-python and aiokafka log in; none without a MECHANISM. `token_provider`: of
+    the TOKEN, as the library wants it."""
     if not env("MECHANISM"):
         return {}
+    if env("MECHANISM") == "OAUTHBEARER":
+        return {
+            "security_protocol": "SASL_PLAINTEXT",
+            "sasl_mechanism": "OAUTHBEARER",
+            "sasl_oauth_token_provider": token_provider,
+        }
     return {
         "security_protocol": "SASL_PLAINTEXT",
         "sasl_mechanism": env("MECHANISM"),
