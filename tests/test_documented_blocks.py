@@ -150,6 +150,8 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/knowledge-base.md", "software_name,"): COMMANDS,
     ("docs/knowledge-base.md", "rule_id,"): COMMANDS,
     ("docs/knowledge-base.md", "client,"): COMMANDS,
+    ("docs/knowledge-base.md", "type,name,library,binding,"): RunBy("client_telemetry/artefacts/test_own_packages.py"),
+    ("docs/knowledge-base.md", "type,name,library,library_version,"): RunBy("client_telemetry/artefacts/test_own_packages.py"),
     ("docs/knowledge-base.md", "client-telemetry knowledge check"): COMMANDS,
     ("docs/knowledge-base.md", "client-telemetry compatibility"): COMMANDS,
     ("docs/probe.md", "client-telemetry probe kafka-1.example.com:9092 --output"): NotRun("needs brokers; end_to_end/real_kafka/test_probe.py asks real ones"),
