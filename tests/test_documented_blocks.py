@@ -166,6 +166,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/report-format.md", "<publish>/upgrade_impact"): LAYOUT,
     ("docs/report-format.md", ".venv/bin/client-telemetry show-record"): COMMANDS,
     ("docs/report-format.md", "By 2026-12-20"): NotRun("shows a message; client_telemetry/reports/upgrade/test_owner_message.py has one whole"),
+    ("docs/rest.md", "GET /client-telemetry/api"): RunBy("plugins/test_rest.py"),
     ("docs/live-numbers.md", "scrape_configs:"): NotRun("is for a Prometheus; tests/plugins/test_numbers.py reads the endpoint, promtool the text"),
     ("docs/mcp.md", "pip install"): RunBy("client_telemetry/answers/test_mcp.py"),
     ("docs/mcp.md", '{"mcpServers"'): NotRun("is the configuration of other programs; client_telemetry/answers/test_mcp.py starts the same command"),
