@@ -41,6 +41,8 @@ class Found:
     owner: str = ""
     owner_source: str = ""
     diff: str = ""
+    is_connect: bool = False
+    """Whether the file names the workers of Kafka Connect, too."""
 
     @property
     def vulnerabilities(self) -> tuple[Vulnerability, ...]:
@@ -48,8 +50,7 @@ class Found:
         written = self.client.written
         if written is None:
             return ()
-        is_connect = self.client.package.name.startswith("org.apache.kafka/connect-")
-        return vulnerabilities.of(written.library, written.version, is_connect=is_connect)
+        return vulnerabilities.of(written.library, written.version, is_connect=self.is_connect)
 
 
 @dataclass
@@ -61,6 +62,8 @@ class Result:
     files: list[File] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)
     """Client ids, groups and the like that stand as literals in configuration files."""
+    connect: set[str] = field(default_factory=set)
+    """Files that name the workers of Kafka Connect."""
     images: list[NamedImage] = field(default_factory=list)
     """Images that deployment files name and of which nothing that was read says what is in them; each name once."""
 

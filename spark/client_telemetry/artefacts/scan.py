@@ -18,6 +18,8 @@ from client_telemetry.artefacts.surroundings import Surroundings, folders
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.knowledge.vocabulary import PRECEDENCE
 
+_CONNECT = "org.apache.kafka/connect-runtime"
+
 
 def scan(
     paths: Sequence[Path],
@@ -43,7 +45,8 @@ def scan(
             judged = judged_of(client, source, target, code_seen)
             owner = surroundings.owner(place.file, rules) or Owner("", "")
             diff = _diff(by_name[place.file], client, judged)
-            result.found.append(Found(place, client, judged, owner.name, owner.source, diff))
+            is_connect = place.file in result.connect
+            result.found.append(Found(place, client, judged, owner.name, owner.source, diff, is_connect))
     result.found.sort(key=_worst_first)
     if images:
         result.images = list(named_images.unread(images, _read_images(result)))
@@ -97,6 +100,8 @@ def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
     if packages is None:
         return []
     result.files.append(file)
+    if any(package.type == "maven" and package.name == _CONNECT for package in packages):
+        result.connect.add(file.shown)
     result.unread += [
         Unread(str(Place(file.shown, inside=package.inside)), package.why_unknown)
         for package in packages

@@ -77,6 +77,11 @@ def test_what_hits_kafka_connect_alone_hits_no_other_client(tmp_path):
     )
     (worker,) = scan([tmp_path / "pom.xml"], "3.9.1", "4.3.1").found
     assert "CVE-2025-27818" in [each.id for each in worker.vulnerabilities]
+    (tmp_path / "gradle.lockfile").write_text(
+        "org.apache.kafka:connect-runtime:3.9.0=runtime\norg.apache.kafka:kafka-clients:3.9.0=runtime\n"
+    )
+    (locked,) = scan([tmp_path / "gradle.lockfile"], "3.9.1", "4.3.1").found
+    assert "CVE-2025-27818" in [each.id for each in locked.vulnerabilities]
 
 
 @pytest.mark.parametrize("version", ["7.6.1-ccs", "3.8.0.redhat-00001", "unknown", ""])
