@@ -161,7 +161,7 @@ def _lists(document: Written) -> Markup:
                 "written-vulnerabilities",
                 "Known vulnerabilities",
                 "Of the client libraries of applications that brokers saw, where the version is declared or written. Apart from every verdict.",
-                ("Application", "Vulnerability", "What", "Library", "Roles seen", "Owner"),
+                ("Application", "Vulnerability", "Library", "Roles seen", "Owner"),
                 [_vulnerable(each) for each in document.get("vulnerabilities", ())],
             ),
         )
@@ -237,8 +237,7 @@ def _vulnerable(row: Vulnerable) -> tuple[str, ...]:
     condition = f", if {row['condition']}" if row["condition"] else ""
     return (
         link,
-        row["id"],
-        f"{row['summary']}{condition}; fixed in {row['fixed_in']}",
+        f"{row['id']}: {row['summary']}{condition}; fixed in {row['fixed_in']}",
         shown(f"{row['library']} ({row['certainty']})"),
         ", ".join(row["roles"]) or "none was seen",
         shown(row["owner"] or "no owner"),
