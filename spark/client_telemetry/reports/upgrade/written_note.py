@@ -161,7 +161,7 @@ def _lists(document: Written) -> Markup:
                 "written-vulnerabilities",
                 "Known vulnerabilities",
                 "Of the client libraries of applications that brokers saw, where the version is declared or written. Apart from every verdict.",
-                ("Application", "Vulnerability", "Library", "Roles seen", "Owner"),
+                ("Application", "Vulnerability", "Library and roles", "Owner"),
                 [_vulnerable(each) for each in document.get("vulnerabilities", ())],
             ),
         )
@@ -238,8 +238,7 @@ def _vulnerable(row: Vulnerable) -> tuple[str, ...]:
     return (
         link,
         f"{row['id']}: {row['summary']}{condition}; fixed in {row['fixed_in']}",
-        shown(f"{row['library']} ({row['certainty']})"),
-        ", ".join(row["roles"]) or "none was seen",
+        shown(f"{row['library']} ({row['certainty']}); {', '.join(row['roles']) or 'no role was seen'}"),
         shown(row["owner"] or "no owner"),
     )
 
