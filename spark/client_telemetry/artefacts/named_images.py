@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import yaml
 
+from client_telemetry.artefacts import tree
 from client_telemetry.artefacts.packages import Unreadable
 
 LARGEST_BYTES: Final = 2**20
@@ -31,8 +32,12 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::?-([^${}]*))?\}|\$(\w+)")
 _ASSIGNED = re.compile(r"^\s*(?:export\s+)?(\w+)\s*=\s*[\"']?([^\"'#\n]*?)[\"']?\s*$", re.MULTILINE)
 
 
-def is_read(path: str) -> bool:
-    return PurePosixPath(path).suffix.lower() in (".yml", ".yaml")
+def is_read(path: str, size: int) -> bool:
+    """Whether a file may name images; of one that is too large, whether its name says so."""
+    name = PurePosixPath(path).name
+    if PurePosixPath(path).suffix.lower() not in (".yml", ".yaml"):
+        return False
+    return size <= tree.LARGEST_BYTES or "compose" in name.lower() or bool(_VALUES.fullmatch(name))
 
 
 class NamedImage(NamedTuple):

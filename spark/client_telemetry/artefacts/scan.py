@@ -61,7 +61,7 @@ def _read_images(result: Result) -> set[str]:
 
 
 def _images(file: tree.File, result: Result) -> list[NamedImage]:
-    if not named_images.is_read(file.path) or file.size > tree.LARGEST_BYTES:
+    if not named_images.is_read(file.path, file.size):
         return []
     try:
         return list(

@@ -146,3 +146,12 @@ def test_a_name_with_markup_is_no_reference(tmp_path):
         "services: {a: {image: '<script>alert(1)</script>:1'}, b: {image: '../../x'}}"
     )
     assert scan([tmp_path], "3.9.2", "4.3.1").images == []
+
+
+def test_a_compose_file_of_a_hundred_megabytes_is_refused_unread(tmp_path):
+    with (tmp_path / "docker-compose.yml").open("wb") as opened:
+        opened.truncate(100 * 2**20)
+    with (tmp_path / "data.yml").open("wb") as opened:
+        opened.truncate(100 * 2**20)
+    (unread,) = scan([tmp_path], "3.9.2", "4.3.1").unread
+    assert unread.file.endswith("docker-compose.yml") and "larger than 64 MiB" in unread.reason
