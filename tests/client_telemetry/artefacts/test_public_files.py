@@ -1,4 +1,4 @@
-"""Lock files, manifests and SBOMs of public repositories with the answers that a person gave: tests/data/artefacts/public.
+"""Lock files and manifests of public repositories with the answers that a person gave: tests/data/artefacts/public.
 
 `answers.csv` has one row for each client that a file names, with its line, or `(none)`, and where the file is from.
 Large files are excerpts: what they say about Kafka.
@@ -38,7 +38,7 @@ def test_a_public_file_says_what_a_person_reads_in_it(name):
 
 
 def test_every_answer_has_its_source_and_a_licence_that_permits_it():
-    assert len(ANSWERS) >= 60
+    assert len(ANSWERS) >= 50
     for row in ROWS:
         assert "@" in row["source"] and row["licence"].split()[0] in {
             "Apache-2.0",
