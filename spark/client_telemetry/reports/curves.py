@@ -1,6 +1,6 @@
 """Metrics over time as inline SVG, drawn on the server: pages show them without a script.
 
-    curve(title, unit, lines, marks=(), shaded=()) -> Markup     one drawing, 340 by 132, with its title and a time axis in UTC
+    curve(title, unit, lines, marks=(), shaded=()) -> Markup     one drawing, 340 wide, with what it shows and a time axis in UTC
     small_multiples(drawings) -> Markup                          several beside each other
 
     curve(
@@ -17,6 +17,7 @@ held beside each other. Colours are in page.css by class (`curve`); names that c
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -25,6 +26,9 @@ from markupsafe import Markup
 
 WIDTH, HEIGHT = 340, 132
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 10, 18
+LABEL_HEIGHT, LABEL_LETTER = 10, 5
+"""Of the labels of marks, which stand in rows above the drawing."""
+MOST_LABEL_ROWS = 3
 MOST_LINES = 5
 MOST_POINTS = 400
 """Of a line: more are not seen at this width. Neighbours are averaged."""
@@ -40,10 +44,18 @@ class Line(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Something that happened at a time: a vertical line with a tooltip."""
+    """Something that happened at a time: a vertical line with a label, if there is room for it, and a tooltip."""
 
     at: float
     words: str
+
+    @property
+    def label(self) -> str:
+        """
+        >>> Mark(0.0, "broker 3 started on 4.0.1").label
+        'broker 3: 4.0.1'
+        """
+        return re.sub(r" (?:started )?on ", ": ", self.words, count=1)
 
 
 class Shaded(NamedTuple):
@@ -81,6 +93,8 @@ def curve(
     def y(value: float) -> float:
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(max(value, 0.0), top) / top
 
+    labels = _labels([mark for mark in marks if since <= mark.at <= until], x)
+    head = LABEL_HEIGHT * (1 + max((row for _, row in labels.values()), default=-1))
     parts = []
     for area in shaded:
         if area.until > since and area.since < until:
@@ -93,20 +107,85 @@ def curve(
     parts += _axes(since, until, top, x, y)
     for mark in marks:
         if since <= mark.at <= until:
+            _, row = labels.get(mark, (0.0, -1))
             parts.append(
                 Markup('<line class="mark" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}"><title>{3}</title></line>').format(
-                    x(mark.at), TOP, HEIGHT - BOTTOM, f"{_clock(mark.at, 0)} {mark.words}"
+                    x(mark.at), TOP - LABEL_HEIGHT * (row + 1), HEIGHT - BOTTOM, f"{_clock(mark.at, 0)} {mark.words}"
                 )
             )  # fmt: skip
-    for number, line in enumerate(lines):
-        parts.append(_drawn(line, number, x, y))
+    parts += [
+        Markup('<text class="of-mark" x="{:.1f}" y="{}">{}</text>').format(
+            at, TOP - 2 - LABEL_HEIGHT * row, mark.label
+        )
+        for mark, (at, row) in labels.items()
+    ]
+    for place, line in enumerate(lines):
+        parts.append(_drawn(line, place, x, y))
     ends = f"{_clock(since, until - since)} to {_clock(until, until - since)}"
     said = "; ".join(_summary(line, unit) for line in lines)
     legend = Markup("") if len(lines) < 2 else _legend(lines)
+    first = f"{lines[0].name} " if len(lines) > 1 else ""
     return Markup(
         '<figure class="curve"><figcaption>{} <small>{}</small></figcaption>'
-        '<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>{}</figure>'
-    ).format(title, unit, WIDTH, HEIGHT, f"{title}, {ends}: {said}", Markup("").join(parts), legend)
+        '<svg viewBox="0 {} {} {}" role="img" aria-label="{}">{}</svg>{}</figure>'
+    ).format(
+        title,
+        f"{unit}: {first}{_finding(lines[0], until - since)}",
+        -head,
+        WIDTH,
+        HEIGHT + head,
+        f"{title}, {ends}: {said}",
+        Markup("").join(parts),
+        legend,
+    )
+
+
+def _labels(marks: Sequence[Mark], x: _Scale) -> dict[Mark, tuple[float, int]]:
+    """Place and row (0 is the lowest) of the labels that have room. Of labels above one another the earliest is the highest, and
+    lines end at the row of their label, so that none crosses another label.
+    """
+    found: dict[Mark, tuple[float, int]] = {}
+    ends: list[float] = []
+    for mark in sorted(set(marks)):
+        width = LABEL_LETTER * len(mark.label)
+        at = min(x(mark.at) + 3, WIDTH - width)
+        row = next(row for row in range(len(ends) + 1) if all(end < at for end in ends[row:]))
+        if row < MOST_LABEL_ROWS and at > 0:
+            ends[row:] = [at + width]
+            found[mark] = at, row
+    highest = max((row for _, row in found.values()), default=0)
+    return {mark: (at, highest - row) for mark, (at, row) in found.items()}
+
+
+def _finding(line: Line, span: float) -> str:
+    """What a curve shows, in words. One slot without a value at an end is seen in part; more of them are said.
+
+    >>> _finding(Line("a", [(0.0, 3.0), (60.0, 4.0), (120.0, 0.0), (180.0, 0.0)]), 180.0)
+    '0 after 00:01, at most 4'
+    >>> _finding(Line("a", [(0.0, 3.0), (60.0, 4.0), (120.0, None), (180.0, None)]), 180.0)
+    '3 at first, nothing after 00:01, at most 4'
+    """
+    known = [
+        place for place, (_, value) in enumerate(line.points) if value is not None and math.isfinite(value)
+    ]
+    points = [(line.points[place][0], line.points[place][1] or 0.0) for place in known]
+    other = [at for at, value in points if value]
+    if not points:
+        return "nothing measured"
+    if not other:
+        return "0 throughout"
+    (begin, first), (end, last) = points[0], points[-1]
+    at_first, at_last = f"{number(first)} at first", f"{number(last)} at last"
+    if known[0] > 1:
+        at_first = f"from {_clock(begin, span)} on"
+    elif not first and _clock(other[0], span) != _clock(begin, span):
+        at_first = f"0 until {_clock(other[0], span)}"
+    if len(line.points) - known[-1] > 2:
+        at_last = f"nothing after {_clock(end, span)}"
+    elif not last and _clock(other[-1], span) != _clock(end, span):
+        at_first, at_last = "", f"0 after {_clock(other[-1], span)}"
+    said = [text for text in (at_first, at_last) if text]
+    return ", ".join([*said, f"at most {number(max(value for _, value in points))}"])
 
 
 def small_multiples(drawings: Iterable[Markup]) -> Markup:

@@ -105,3 +105,40 @@ def test_the_scale_ends_at_a_round_number_above_the_greatest_value():
 )
 def test_numbers_of_a_scale(value, text):
     assert number(value) == text
+
+
+def labels(svg: str) -> list[tuple[float, int, str]]:
+    found = re.findall(r'<text class="of-mark" x="([\d.]+)" y="(-?\d+)">([^<]*)</text>', svg)
+    return [(float(x), int(y), text) for x, y, text in found]
+
+
+def test_starts_of_brokers_have_labels_that_do_not_cover_each_other_or_the_drawing():
+    marks = [Mark(10.0 + number, f"broker {number} started on 4.0.1") for number in range(5)]
+    svg = drawing(Line("one", [(0.0, 1.0), (60.0, 1.0)]), marks=[*marks, Mark(59.0, "broker 9 on 4.0.1")])
+    found = labels(svg)
+    assert [text for _, _, text in found][:3] == [f"broker {number}: 4.0.1" for number in range(3)]
+    assert "broker 9: 4.0.1" in svg and svg.count('class="mark"') == 6
+    by_row = [
+        [(x, x + 5 * len(text)) for x, y, text in found if y == row] for row in {y for _, y, _ in found}
+    ]
+    for row in by_row:
+        assert all(end <= begin for (_, end), (begin, _) in zip(sorted(row), sorted(row)[1:], strict=False))
+        assert all(begin >= 0 and end <= WIDTH for begin, end in row)
+    (top,) = re.findall(r'viewBox="0 (-\d+) ', svg)
+    assert all(int(top) < y <= 10 for _, y, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1.0, 3.0, 2.0], "1 at first, 2 at last, at most 3"),
+        ([1.0, 3.0, 0.0, None], "0 after 00:01, at most 3"),
+        ([None, 0.0, 3.0, 2.0], "0 until 00:02, 2 at last, at most 3"),
+        ([0.0, 0.0], "0 throughout"),
+        ([2.0, 2.0, None, None], "2 at first, nothing after 00:01, at most 2"),
+        ([None, None, 2.0, 1.0], "from 00:02 on, 1 at last, at most 2"),
+    ],
+)
+def test_the_caption_says_what_the_curve_shows(values, said):
+    svg = drawing(Line("one", [(60.0 * minute, value) for minute, value in enumerate(values)]))
+    assert f"<small>ms: {said}</small>" in svg

@@ -224,8 +224,8 @@ def test_metrics_are_drawn_by_version_by_owner_and_of_who_changed() -> None:
     owners = dict(by_group(made.metrics.owners, upgrade))
     drawn = owners["Produce requests"]
     assert (
-        "orders-team <small>a minute, 3 clients<" in drawn
-        and "quiet-team <small>a minute, 1 client<" in drawn
+        "orders-team <small>a minute, 3 clients: " in drawn
+        and "quiet-team <small>a minute, 1 client: " in drawn
     )
     versions = dict(by_group(made.metrics.versions, upgrade))
     assert "Produce requests" in versions

@@ -137,4 +137,4 @@ def test_a_long_name_is_cut_in_the_title() -> None:
         group = GroupDay(name, None, 1, GRID)
         group.add_connections(0, 1)
         text = str(dict(drawn(FleetCurves(GRID, (), (group,)), (group,)))["Connections"])
-        assert f"<figcaption>{shown} <small>" in text and ", 1 client<" in text
+        assert f"<figcaption>{shown} <small>" in text and ", 1 client: " in text
