@@ -17,6 +17,7 @@ trap 'rm -rf "$work"' EXIT
 if ! buildah inspect --type image localhost/base >/dev/null 2>&1; then
     echo "making a base of Debian's packages ..."
     # The authorities that this machine trusts beside Debian's own (a proxy with a certificate of its own) are trusted in there.
+    # shellcheck disable=SC2016  # mmdebstrap gives the hook its folder as $1
     mmdebstrap --quiet --variant=minbase --include=ca-certificates,python3,python3-venv \
         --customize-hook='copy-in /usr/local/share/ca-certificates /usr/local/share' \
         --customize-hook='chroot "$1" update-ca-certificates >/dev/null' bookworm "$work/base.tar"
