@@ -20,6 +20,7 @@ from client_telemetry.artefacts.readers import (
     node,
     other_locks,
     python,
+    python_setup,
     sboms,
 )
 
@@ -85,8 +86,8 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("Pipfile.lock", _alone(python.read_pipfile_lock)),
     ("Pipfile", _alone(python.read_pipfile)),
     ("pyproject.toml", _alone(python.read_pyproject)),
-    ("setup.py", _alone(python.read_setup)),
-    ("setup.cfg", _alone(python.read_setup)),
+    ("setup.py", _alone(python_setup.read_script)),
+    ("setup.cfg", _alone(python_setup.read_configuration)),
     *((pattern, python.read_requirements) for pattern in python.REQUIREMENTS),
     ("environment*.yml", _alone(conda.read_conda)),
     ("environment*.yaml", _alone(conda.read_conda)),

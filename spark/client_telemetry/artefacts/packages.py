@@ -54,3 +54,8 @@ def declared(kind: str, name: str, version: str | None, wanted: object, line: in
     """What people write in a manifest: `wanted` as it stands, and `version` if that is exactly one."""
     why = "" if version else f"{NOT_LOCKED} ({wanted or 'no version'})"
     return Package(kind, name, version, line, why, editable=True, declared_only=True)
+
+
+def locked_to(repository: str) -> str:
+    """Why there is no version where a lock file names a repository: what a fork or a commit sends is not known."""
+    return f"locked to {repository}, not a release"

@@ -170,7 +170,70 @@ def test_xml_with_entities_is_refused():
         (
             "setup.cfg",
             "[metadata]\nname = aiokafka\n[options]\ninstall_requires =\n    kafka-python==1.4.6\n    aiokafka\n",
-            [(5, "kafka-python 1.4.6", "")],
+            [(5, "kafka-python 1.4.6", ""), (6, "aiokafka", "version not locked (no version)")],
+        ),
+        (
+            "setup.py",
+            "\n\n# a comment\nneeded = ['aiokafka']\nsetup(install_requires=['kafka-python', \"confluent-kafka\"],\n  extras_require={'aiokafka': ['pykafka']})\n",
+            [
+                (5, "kafka-python", "version not locked (no version)"),
+                (5, "confluent-kafka", "version not locked (no version)"),
+                (6, "pykafka", "version not locked (no version)"),
+            ],
+        ),
+        (
+            "setup.py",
+            "print 'Python 2'\n\n# aiokafka==0.1\nsetup(install_requires=['kafka-python>=1.4,<2'])\n",
+            [(4, "kafka-python", "version not locked (<2,>=1.4)")],
+        ),
+        (
+            "setup.cfg",
+            "[metadata]\nkeywords =\n    aiokafka\n[options]\ninstall_requires = kafka-python\n[options.extras_require]\nfast =\n    # confluent-kafka\n    pykafka>=2; python_version > '3'\n",
+            [
+                (5, "kafka-python", "version not locked (no version)"),
+                (9, "pykafka", "version not locked (>=2)"),
+            ],
+        ),
+        (
+            "uv.lock",
+            '[[package]]\nname = "aiokafka"\nversion = "0.12.0"\nsource = { git = "https://example.com/aiokafka#1b59" }\n',
+            [(2, "aiokafka", "locked to https://example.com/aiokafka#1b59, not a release")],
+        ),
+        (
+            "poetry.lock",
+            '[[package]]\nname = "aiokafka"\nversion = "0.12.0"\n[package.source]\ntype = "git"\nurl = "https://example.com/aiokafka"\n',
+            [(2, "aiokafka", "locked to https://example.com/aiokafka, not a release")],
+        ),
+        (
+            "pdm.lock",
+            '[[package]]\nname = "aiokafka"\nversion = "0.12.0"\ngit = "https://example.com/aiokafka"\n',
+            [(2, "aiokafka", "locked to https://example.com/aiokafka, not a release")],
+        ),
+        (
+            "Cargo.lock",
+            '[[package]]\nname = "rdkafka"\nversion = "0.29.0"\nsource = "git+https://example.com/rust-rdkafka#4f3a"\n',
+            [(2, "rdkafka", "locked to git+https://example.com/rust-rdkafka#4f3a, not a release")],
+        ),
+        (
+            "Gemfile.lock",
+            "GIT\n  remote: https://example.com/rdkafka-ruby\n  revision: 4f3a\n  specs:\n    rdkafka (0.12.0)\n\nGEM\n  remote: https://example.com/\n  specs:\n    ruby-kafka (1.5.0)\n",
+            [
+                (5, "rdkafka", "locked to https://example.com/rdkafka-ruby, not a release"),
+                (10, "ruby-kafka 1.5.0", ""),
+            ],
+        ),
+        (
+            "package-lock.json",
+            '{"packages": {"node_modules/kafkajs": {"version": "2.2.4", "resolved": "git+ssh://git@example.com/kafkajs.git#4f3a"}}}',
+            [(1, "kafkajs", "locked to git+ssh://git@example.com/kafkajs.git#4f3a")],
+        ),
+        (
+            "yarn.lock",
+            '"kafkajs@git+https://example.com/kafkajs.git":\n  version "2.2.4"\n  resolved "git+https://example.com/kafkajs.git#4f3a"\n\n"kafkajs@https://example.com/kafkajs.git#fix":\n  version: 2.2.4\n  resolution: "kafkajs@https://example.com/kafkajs.git#commit=4f3a"\n',
+            [
+                (2, "kafkajs", "locked to git+https://example.com/kafkajs.git#4f3a"),
+                (6, "kafkajs", "locked to https://example.com/kafkajs.git#commit=4f3a"),
+            ],
         ),
         (
             "requirements.txt",

@@ -13,6 +13,8 @@ _YARN_KEY = re.compile(r"^\"?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@([^\"]*)")
 _BUN = re.compile(r'^\s+"[^"]+":\s*\["(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@(\d[\w.+-]*)"')
 _DENO_KEY = re.compile(r"(@?[^@]+)@([^_]+)")
 _YARN_VERSION = re.compile(r"^  version:? \"?([^\"\s]+)\"?")
+_YARN_SOURCE = re.compile(r"^  (?:resolved \"|resolution: \"@?[^@\"]+@)([^\"]+)\"")
+_REPOSITORY = re.compile(r"git[+:@].*|.*#commit=.*|https://codeload\.github\.com/.*")
 _YARN_RESOLUTION = re.compile(r"^  resolution: \"?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@npm:")
 
 
@@ -26,7 +28,7 @@ def read_package_lock(text: str) -> Iterator[Package]:
         if found and not entry.get("link"):
             version = text_of(entry.get("version"))
             line = lines.of(f'"{path}"')
-            yield _locked(text_of(entry.get("name")) or name, version, line)
+            yield _locked(text_of(entry.get("name")) or name, _of_release(version, entry), line)
     if not packages:
         yield from _dependencies(mapping(content.get("dependencies")), lines, 0)
 
@@ -41,6 +43,12 @@ def _dependencies(dependencies: Mapping[str, object], lines: Lines, depth: int) 
         yield _locked(name, version, line)
         if depth < 50:
             yield from _dependencies(mapping(entry.get("dependencies")), lines, depth + 1)
+
+
+def _of_release(version: str | None, entry: Mapping[str, object]) -> str | None:
+    """The version, or the repository that is installed instead of a release."""
+    resolved = text_of(entry.get("resolved")) or ""
+    return resolved if _REPOSITORY.fullmatch(resolved) else version
 
 
 def _locked(name: str, version: str | None, line: int | None) -> Package:
@@ -82,6 +90,8 @@ def read_yarn(text: str) -> Iterator[Package]:
             version, began = match[1], number
         elif match := _YARN_RESOLUTION.match(line):
             name = match[1]
+        elif (match := _YARN_SOURCE.match(line)) and _REPOSITORY.fullmatch(match[1]):
+            version = match[1]
 
 
 def read_package_json(text: str) -> Iterator[Package]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared, locked_to
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
@@ -28,7 +28,9 @@ def read_cargo_lock(text: str) -> Iterator[Package]:
     for entry in objects(content.get("package")):
         name, version = text_of(entry.get("name")), text_of(entry.get("version"))
         if name and version:
-            yield Package("cargo", name, version, lines.of(f'name = "{name}"'))
+            source, line = text_of(entry.get("source")) or "", lines.of(f'name = "{name}"')
+            why = locked_to(source) if source.startswith("git+") else ""
+            yield Package("cargo", name, None if why else version, line, why)
 
 
 def read_cargo(text: str) -> Iterator[Package]:
@@ -47,9 +49,15 @@ def read_cargo(text: str) -> Iterator[Package]:
 
 
 def read_gemfile_lock(text: str) -> Iterator[Package]:
+    part, remote = "", ""
     for number, line in numbered(text):
-        if match := _GEM_LOCKED.match(line):
-            yield Package("gem", match[1], match[2], number)
+        if line and not line[0].isspace():
+            part = line
+        elif line.startswith("  remote: "):
+            remote = line.removeprefix("  remote: ")
+        elif match := _GEM_LOCKED.match(line):
+            why = locked_to(remote) if part == "GIT" else ""
+            yield Package("gem", match[1], None if why else match[2], number, why)
 
 
 def read_gemfile(text: str) -> Iterator[Package]:

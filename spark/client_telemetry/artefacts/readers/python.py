@@ -4,13 +4,13 @@ and pyproject.toml. Conda's files: conda.py.
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared, locked_to
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
@@ -25,9 +25,6 @@ REQUIREMENTS = (
 _INCLUDED = re.compile(r"^\s*(?:-r|--requirement|-c|--constraint)[\s=]*([^\s#]+)", re.MULTILINE)
 _MOST_INCLUDED = 100
 _OPTION = re.compile(r"\s+(?:--hash[=\s]|--config-settings?[=\s]|--global-option[=\s]).*")
-_WRITTEN = re.compile(
-    r"""["']([A-Za-z][\w.-]*(?:\[[\w, .-]*\])?\s*[=<>~!]=?[^"']*)["']|^\s+([A-Za-z][\w.-]*(?:\[[\w, .-]*\])?\s*[=<>~!]=[^"'#()]*)$"""
-)
 
 
 ReadOther = Callable[[str], str | None]
@@ -97,8 +94,16 @@ def read_toml_lock(text: str) -> Iterator[Package]:
         name, version = text_of(entry.get("name")), text_of(entry.get("version"))
         if name:
             line = lines.of(f'name = "{name}"', f"name = '{name}'")
-            why = "" if version else "the lock file has no version"
-            yield Package("pypi", normal_name("pypi", name), version, line, why)
+            commit = _repository(entry)
+            why = locked_to(commit) if commit else "" if version else "the lock file has no version"
+            yield Package("pypi", normal_name("pypi", name), None if commit else version, line, why)
+
+
+def _repository(entry: Mapping[str, object]) -> str | None:
+    """The repository of what no release is installed from: in uv.lock, poetry.lock, pdm.lock and pylock.toml."""
+    source, vcs = mapping(entry.get("source")), mapping(entry.get("vcs"))
+    of_poetry = text_of(source.get("url")) if source.get("type") == "git" else None
+    return text_of(source.get("git")) or of_poetry or text_of(entry.get("git")) or text_of(vcs.get("url"))
 
 
 def read_pipfile_lock(text: str) -> Iterator[Package]:
@@ -158,13 +163,3 @@ def read_pipfile(text: str) -> Iterator[Package]:
     content, lines = toml_text.parse(text), Lines(text)
     for group in ("packages", "dev-packages"):
         yield from _poetry(mapping(content.get(group)).items(), lines)
-
-
-def read_setup(text: str) -> Iterator[Package]:
-    """setup.py and setup.cfg: requirements with a version, which stand in quotation marks or alone on a line. The script is not
-    run; names alone may be anything (keywords, the project's own name).
-    """
-    for number, line in numbered(re.sub(r"(?m)^\s*#.*$", "", text)):
-        for match in _WRITTEN.finditer(line):
-            if package := requirement((match[1] or match[2]).strip(), number):
-                yield _declared(package)
