@@ -253,7 +253,8 @@ COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    commands = "\n".join(f"  {name:<10} {summary}" for name, (_, summary) in COMMANDS.items())
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
     parser = Arguments("knowledge", __doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description, parser.epilog = (

@@ -467,7 +467,7 @@ def test_an_unknown_command_and_none_are_one_line(capsys):
         assert line.startswith("client-telemetry knowledge: ")
     with pytest.raises(SystemExit):
         command.main(["knowledge", "--help"])
-    assert "  update  use a newer package" in capsys.readouterr().out
+    assert "  update      use a newer package" in capsys.readouterr().out
 
 
 def test_workers_get_the_package_of_the_driver(package):
