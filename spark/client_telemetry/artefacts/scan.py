@@ -163,10 +163,10 @@ def _of_file(packages: Iterable[Package]) -> Iterator[tuple[Package, Client]]:
             yield package, client
 
 
-def _surest_first(pair: tuple[Package, Client]) -> tuple[bool, bool, int]:
+def _surest_first(pair: tuple[Package, Client]) -> tuple[bool, bool, bool, int]:
     package, client = pair
     binding = bool(client.written and client.written.binding)
-    return not client.itself, not binding, package.line or 0
+    return not client.itself, not binding, bool(client.may_differ), package.line or 0
 
 
 _SHARED_LOCKS = frozenset(("npm", "cargo", "nuget"))
@@ -175,18 +175,22 @@ _SHARED_LOCKS = frozenset(("npm", "cargo", "nuget"))
 
 def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client]]:
     """Without what a manifest declares where a lock file says what is installed: one in its folder or, for workspaces,
-    above it.
+    above it. It says so too of a client that the declared package brings along.
     """
-    locked = {
-        (posixpath.dirname(place.file), client.package.type, client.package.name)
-        for place, client in named
-        if not client.package.declared_only and client.package.version
-    }
+    locked, installed = set(), set()
+    for place, client in named:
+        if not client.package.declared_only and client.package.version:
+            folder, kind = posixpath.dirname(place.file), client.package.type
+            locked.add((folder, kind, client.package.name))
+            if client.itself and client.library:
+                installed.add((folder, kind, client.library))
     for place, client in named:
         package = client.package
         where = list(folders(place.file))
         if package.version is not None or package.type not in _SHARED_LOCKS:
             where = where[:1]
-        if package.declared_only and any((folder, package.type, package.name) in locked for folder in where):
+        by_name = {(folder, package.type, package.name) for folder in where}
+        brought = set() if client.itself else {(folder, package.type, client.library) for folder in where}
+        if package.declared_only and (by_name & locked or brought & installed):
             continue
         yield place, client

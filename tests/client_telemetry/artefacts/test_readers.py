@@ -195,6 +195,19 @@ def test_xml_with_entities_is_refused():
             ],
         ),
         (
+            "pyproject.toml",
+            '[project]\ndependencies = ["faststream[kafka]>=0.5", "faststream[rabbit]"]\n[tool.poetry.dependencies]\nfaststream = {version = "0.5.1", extras = ["nats", "confluent"]}\n',
+            [
+                (2, "faststream[kafka]", "brings aiokafka, whose version is not written here"),
+                (4, "faststream[confluent] 0.5.1", "brings librdkafka, whose version is not written here"),
+            ],
+        ),
+        (
+            "mix.lock",
+            '%{"brod": {:hex, :brod, "3.2.0", "64f0", [:make, :rebar], [], "hexpm"},\n  "earmark": {:hex, :earmark, "1.2.2", "f718", [:mix], []}}\n',
+            [(1, "brod 3.2.0", "")],
+        ),
+        (
             "uv.lock",
             '[[package]]\nname = "aiokafka"\nversion = "0.12.0"\nsource = { git = "https://example.com/aiokafka#1b59" }\n',
             [(2, "aiokafka", "locked to https://example.com/aiokafka#1b59, not a release")],

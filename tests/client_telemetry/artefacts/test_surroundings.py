@@ -151,3 +151,9 @@ def test_a_catalogue_that_is_no_catalogue():
     assert (
         owners.read_catalog("catalog-info.yaml", "!!python/object/apply:os.system ['touch /tmp/x']") is None
     )
+
+
+def test_a_lock_file_names_the_client_that_a_manifest_only_brings(tmp_path):
+    manifest = '[project]\ndependencies = ["faststream[kafka]>=0.5"]\n'
+    lock = '[[package]]\nname = "aiokafka"\nversion = "0.12.0"\n[[package]]\nname = "faststream"\nversion = "0.5.0"\n'
+    assert found(tmp_path, {"pyproject.toml": manifest, "uv.lock": lock}).client.text == "aiokafka 0.12.0"

@@ -15,7 +15,7 @@ _GEMSPEC = re.compile(
 )
 _HACKAGE = re.compile(r"(?:any\.|^\s*-\s+)([A-Za-z][\w-]*?)(?:\s*==\s*|-)(\d+(?:\.\d+)+)")
 _CPAN = re.compile(r"^  ([A-Z][\w-]*)-v?(\d[\w.]*)$")
-_MIX_LOCKED = re.compile(r"""^\s*"?([\w]+)"?:\s*\{:hex,\s*:"?(\w+)"?,\s*"([^"]+)\"""")
+_MIX_LOCKED = re.compile(r"""^(?:%\{)?\s*"?([\w]+)"?:\s*\{:hex,\s*:"?(\w+)"?,\s*"([^"]+)\"""")
 _MIX = re.compile(r"""\{:(\w+),\s*"([^"]+)\"""")
 _REBAR_LOCKED = re.compile(r"""\{\s*<<"(\w+)">>\s*,\s*\{pkg,\s*<<"(\w+)">>\s*,\s*<<"([^"]+)">>""")
 _REBAR = re.compile(r"""\{\s*(\w+)\s*,\s*"([^"]+)"\s*\}""")

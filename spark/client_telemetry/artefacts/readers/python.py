@@ -14,6 +14,7 @@ from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared, l
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
+from client_telemetry.knowledge import known_packages
 from client_telemetry.knowledge.known_packages import normal_name
 
 REQUIREMENTS = (
@@ -75,7 +76,7 @@ def requirement(text: str, line: int | None) -> Package | None:
         wanted = Requirement(text)
     except InvalidRequirement:
         return None
-    name = normal_name("pypi", wanted.name)
+    name = _with_extra(normal_name("pypi", wanted.name), wanted.extras)
     pins = [clause.version for clause in wanted.specifier if clause.operator in ("==", "===")]
     pinned = len(pins) == 1 and not pins[0].endswith("*")
     if wanted.url:
@@ -84,6 +85,12 @@ def requirement(text: str, line: int | None) -> Package | None:
     return Package(
         "pypi", name, pins[0] if pinned else None, line, why, editable=True, declared_only=not pinned
     )
+
+
+def _with_extra(name: str, extras: Iterable[str]) -> str:
+    """The name as it is known with the extra that brings a client along: faststream[kafka]."""
+    named = (normal_name("pypi", f"{name}[{extra}]") for extra in sorted(extras))
+    return next((known for known in named if known_packages.find("pypi", known)), name)
 
 
 def read_toml_lock(text: str) -> Iterator[Package]:
@@ -124,8 +131,11 @@ def read_pyproject(text: str) -> Iterator[Package]:
     for group in (project.get("optional-dependencies"), content.get("dependency-groups")):
         for entries in mapping(group).values():
             wanted += _list(entries)
+    own = normal_name("pypi", text_of(project.get("name")) or "")
     for entry in wanted:
-        if isinstance(entry, str) and (package := requirement(entry, lines.of(entry))):
+        package = requirement(entry, lines.of(entry)) if isinstance(entry, str) else None
+        # A project names itself for the extras of others: all = ["faststream[kafka,rabbit]"].
+        if package and package.name.partition("[")[0] != own:
             yield _declared(package)
     poetry = mapping(mapping(content.get("tool")).get("poetry"))
     groups = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
@@ -156,7 +166,9 @@ def _poetry(entries: Iterable[tuple[str, object]], lines: Lines) -> Iterator[Pac
         exact = wanted if wanted and re.fullmatch(r"(?:==\s*)?\d+\.\d+[\w.]*", wanted) else None
         exact = exact.lstrip("= ") if exact else None
         line = lines.of(f"\n{name} =", f"\n{name}=")
-        yield declared("pypi", normal_name("pypi", name), exact, wanted, line + 1 if line else None)
+        extras = [extra for extra in _list(mapping(entry).get("extras")) if isinstance(extra, str)]
+        known = _with_extra(normal_name("pypi", name), extras)
+        yield declared("pypi", known, exact, wanted, line + 1 if line else None)
 
 
 def read_pipfile(text: str) -> Iterator[Package]:
