@@ -2,6 +2,7 @@
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from client_telemetry.artefacts.readers.python import requirement
 
 _REQUIRES = re.compile(r"(?:install|setup|tests|extras?)_requires?|requirements|dependencies", re.IGNORECASE)
 _WRITTEN = re.compile(r"""["']([A-Za-z][\w.-]*(?:\[[\w, .-]*\])?\s*[=<>~!]=?[^"']*)["']""")
+_LONGEST = 1_000_000
 _KEY = re.compile(r"([\w.-]+)\s*[=:]\s*(.*)")
 
 
@@ -25,9 +27,16 @@ def read_script(text: str) -> Iterator[Package]:
 
 
 def _literals(text: str) -> Iterator[tuple[int, str]]:
-    """Texts in the values of `install_requires` and its kind; none of a script that Python 3 cannot read."""
+    """Texts in the values of `install_requires` and its kind; none of a script that Python 3 cannot read or that is no
+    setup script by its length.
+    """
+    if len(text) > _LONGEST:
+        return
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            # What Python thinks of a stranger's script is nothing that the user can change.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):
