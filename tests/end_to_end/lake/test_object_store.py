@@ -91,7 +91,7 @@ def warehouse(store) -> str:
 @pytest.fixture
 def web(monkeypatch) -> TestClient:
     from airflow.api_fastapi.core_api.security import get_user
-    from telemetry_pages import access
+    from telemetry_pages import access, answering
     from telemetry_pages import app as module
 
     class Manager:
@@ -101,7 +101,7 @@ def web(monkeypatch) -> TestClient:
     monkeypatch.setattr(access, "get_auth_manager", Manager)
     # The database of this process has no tables.
     monkeypatch.setattr(access.audit_log, "record", lambda *_, **__: None)
-    module._take_credentials.cache_clear()
+    answering._take_credentials.cache_clear()
     monkeypatch.setitem(module.app.dependency_overrides, get_user, lambda: "user")
     return TestClient(module.app)
 
