@@ -1,10 +1,15 @@
 """Files beside a report with what was tried (docs/rehearse.md, docs/probe.md): `rehearsal.json`, what the libraries of its clients did on
-the target, and `replay.json`, which of their requests other brokers answer. What is needed to read them.
+the target, and `replay.json`, which of their requests other brokers answer.
 """
 
 import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypedDict, cast
+
+from client_telemetry.console.output_file import replace_file
+from client_telemetry.formats import report_file
 
 SCHEMA_VERSION = 1
 REHEARSAL = "rehearsal.json"
@@ -57,6 +62,43 @@ class Replay(Trial):
     answers_like: list[str]
     measured_at: str
     replayed_at: str
+
+
+def tried(
+    application: report_file.Application,
+    outcome: str,
+    said: str,
+    *,
+    known_by: list[str],
+    contradicts: bool,
+    ran: Sequence[str] = (),
+) -> Application:
+    """What became of an application of the report."""
+    return {
+        "anchor": application["anchor"],
+        "name": application["name"],
+        "owner": application["owner"],
+        "verdict_outcome": application["outcome"],
+        "safe_so_far": application["safe_so_far"],
+        "outcome": outcome,
+        "said": said,
+        "known_by": known_by,
+        "ran": list(ran),
+        "contradicts": contradicts,
+    }
+
+
+def counts(applications: Iterable[Application], outcomes: Sequence[str]) -> dict[str, int]:
+    """Applications by outcome, those without any too."""
+    counted = Counter(each["outcome"] for each in applications)
+    return {outcome: counted[outcome] for outcome in outcomes}
+
+
+def write(folder: Path, name: str, content: Trial) -> Path:
+    """`name`: REHEARSAL or REPLAY. Gives the file."""
+    file = folder / name
+    replace_file(file, (json.dumps(content, indent=1) + "\n").encode())
+    return file
 
 
 _SHOWN = ("anchor", "name", "safe_so_far", "outcome", "said", "ran", "contradicts")

@@ -3,14 +3,13 @@ what the report says. It changes no verdict. (client_telemetry.formats.trial_fil
 """
 
 import datetime as dt
-import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from client_telemetry.console.counted import first_of
-from client_telemetry.console.output_file import replace_file
+from client_telemetry.formats import trial_file
 from client_telemetry.formats.report_file import Application, Client, Report
 from client_telemetry.formats.target_file import parse_ranges
 from client_telemetry.formats.trial_file import REPLAY, SCHEMA_VERSION, Replay
@@ -152,26 +151,18 @@ def _names(replayed: Sequence[Replayed]) -> str:
 
 def _application(application: Application, result: Result, is_of_target: bool) -> ReplayedApplication:
     is_known = result.outcome in (ANSWERED, REFUSED)
-    return {
-        "anchor": application["anchor"],
-        "name": application["name"],
-        "owner": application["owner"],
-        "verdict_outcome": application["outcome"],
-        "safe_so_far": application["safe_so_far"],
-        "outcome": result.outcome,
-        "said": result.said,
-        "known_by": [KnownBy.RULE, *([KnownBy.REPLAYED] if is_known else [])],
-        "ran": [],
-        "contradicts": result.contradicts and is_of_target,
-    }
+    return trial_file.tried(
+        application,
+        result.outcome,
+        result.said,
+        known_by=[KnownBy.RULE, *([KnownBy.REPLAYED] if is_known else [])],
+        contradicts=result.contradicts and is_of_target,
+    )
 
 
 def _counts(applications: Sequence[ReplayedApplication]) -> dict[str, int]:
-    counted = Counter(each["outcome"] for each in applications)
-    return {outcome: counted[outcome] for outcome in (ANSWERED, REFUSED, OPEN, NOT_REPLAYED)}
+    return trial_file.counts(applications, (ANSWERED, REFUSED, OPEN, NOT_REPLAYED))
 
 
 def write(folder: Path, content: Replay) -> Path:
-    file = folder / REPLAY
-    replace_file(file, (json.dumps(content, indent=1) + "\n").encode())
-    return file
+    return trial_file.write(folder, REPLAY, content)

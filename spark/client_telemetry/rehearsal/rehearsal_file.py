@@ -1,12 +1,10 @@
 """What `rehearsal.json` says of a report (client_telemetry.formats.trial_file reads it again)."""
 
 import datetime as dt
-import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from client_telemetry.console.output_file import replace_file
+from client_telemetry.formats import trial_file
 from client_telemetry.formats.report_file import Application, Report
 from client_telemetry.formats.trial_file import REHEARSAL, SCHEMA_VERSION, Rehearsal
 from client_telemetry.formats.trial_file import Application as RehearsedApplication
@@ -60,23 +58,18 @@ def _application(
     application: Application, of_clients: Sequence[ClientResult], is_of_target: bool
 ) -> RehearsedApplication:
     result = conclusions.of_application(of_clients)
-    return {
-        "anchor": application["anchor"],
-        "name": application["name"],
-        "owner": application["owner"],
-        "verdict_outcome": application["outcome"],
-        "safe_so_far": application["safe_so_far"],
-        "outcome": result.outcome,
-        "said": result.said,
-        "known_by": [KnownBy.RULE, *([KnownBy.REHEARSED] if result.outcome != NOT_REHEARSED else [])],
-        "ran": list(result.ran),
-        "contradicts": result.contradicts and is_of_target,
-    }
+    return trial_file.tried(
+        application,
+        result.outcome,
+        result.said,
+        known_by=[KnownBy.RULE, *([KnownBy.REHEARSED] if result.outcome != NOT_REHEARSED else [])],
+        contradicts=result.contradicts and is_of_target,
+        ran=result.ran,
+    )
 
 
 def _counts(applications: Sequence[RehearsedApplication]) -> dict[str, int]:
-    counted = Counter(each["outcome"] for each in applications)
-    return {outcome: counted[outcome] for outcome in (WORKS, REFUSED, NOT_REHEARSED)}
+    return trial_file.counts(applications, (WORKS, REFUSED, NOT_REHEARSED))
 
 
 def _library(outcome: Outcome) -> dict[str, object]:
@@ -93,6 +86,4 @@ def _library(outcome: Outcome) -> dict[str, object]:
 
 
 def write(folder: Path, content: Rehearsal) -> Path:
-    file = folder / REHEARSAL
-    replace_file(file, (json.dumps(content, indent=1) + "\n").encode())
-    return file
+    return trial_file.write(folder, REHEARSAL, content)
