@@ -131,6 +131,12 @@ def pytest_configure_node(node) -> None:
     node.workerinput["sample_folder"] = str(node.config.stash[_SAMPLE].folder)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are named by their argument: a process of pytest-xdist that collects a second later has other bytes in a
+    gzip file that a module makes, and other names of tests end the whole run."""
+    return argname if isinstance(val, bytes) else None
+
+
 def _needs_the_sample(item: pytest.Item) -> bool:
     return "sample_run" in getattr(item, "fixturenames", ())
 
