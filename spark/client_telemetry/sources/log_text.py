@@ -30,6 +30,11 @@ _NOT_IN_HEADER = re.compile(
     r"\d{4}-\d\d-\d\d|\b(?:TRACE|DEBUG|INFO|WARN|ERROR) |\(kafka\.|Completed request|apiKey"
 )
 
+_STAMP = rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] "
+_STAMP_BYTES = len("[2026-11-22 10:48:20,123] ")
+_JOINED_BY_TABS = re.compile(rb"\s*" + _STAMP + rb"[^\t\n]*\t" + _STAMP)
+_TAB = re.compile(rb"\t(?=" + _STAMP + rb")")
+
 
 def open_text(file: BinaryIO) -> BinaryIO:
     """The lines of a file (decompressed), as bytes of UTF-8."""
@@ -42,6 +47,8 @@ def open_text(file: BinaryIO) -> BinaryIO:
         return open_text(file if file.seekable() else as_file((), file))
     if _is_document(head):
         return joined(as_file(_records_of_documents(file, _records)))
+    if _JOINED_BY_TABS.match(head):
+        return joined(as_file(_split_at_tabs(file)))
     delimiter = _delimiter(head)
     if delimiter is not None:
         return as_file(_records_of_csv(file, delimiter))
@@ -59,6 +66,20 @@ def _encoding(head: bytes) -> str | None:
         if not any(begin[::2]) and all(begin[1::2]):
             return "utf-16-be"
     return None
+
+
+def _split_at_tabs(file: BinaryIO) -> Iterator[bytes]:
+    """Lines of `aws logs … --query 'events[*].message' --output text`, which puts all in one, with tabs between them. Kafka
+    writes a tab within an entry as `\\t`.
+    """
+    rest = b""
+    while block := file.read(BLOCK_BYTES):
+        text = rest + block
+        end = text.find(b"\t", max(0, len(text) - _STAMP_BYTES))
+        end = len(text) if end < 0 else end
+        yield _TAB.sub(b"\n", text[:end])
+        rest = text[end:]
+    yield rest
 
 
 def _transcoded(file: BinaryIO, encoding: str) -> Iterator[bytes]:

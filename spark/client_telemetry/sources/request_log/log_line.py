@@ -58,14 +58,26 @@ _PREFIXES = tuple(
         # Heroku-like and Vector's text: a time, then a JSON object; Fluentd's out_file, with its tag
         rf"^(?P<time>{_ISO})(?: |\t[\w.*-]+\t)(?=\{{)",
         # Fluent Bit's stdout
-        r"^\[\d+\] [\w.*-]+: \[\[?(?P<time>\d{10}\.\d+)(?:, \{\})?\]?, (?=\{)",
+        r"^\[\d+\] [\w.*-]+: \[\[?(?P<time>\d{10}\.\d+)(?:, \{[^{}]*\})?\]?, "
+        r"(?:(?=\{\"[^\"]*\": ?)|\{(?:.*?, )?\"(?:log|message|MESSAGE)\"=>\"(?P<text>.*?)(?:\"(?:, \"[\w.]+\"=>.*)?\}\])?$)",
         # rsyslog's CEE
         r"^@cee: ?(?=\{)",
+        # aws logs get-log-events and filter-log-events --output text; awslogs get
+        r"^EVENTS\t(?:\d{30,}\t)?(?P<time>\d{13})\t(?:(?P<label>[^\t\[{]+)\t)?(?P<text>.*?)(?:\t\d{13})?$",
+        r"^/[\w./-]+ (?P<label>\S+) (?=\[\d{4}-\d\d)",
+        # pssh, a list in YAML
+        r"^(?P<label>[\w.-]{1,64}): (?=\[\d{4}-\d\d)",
+        r"^\s*- (?=[\"'\[{])",
         # grep over several files; journalctl -o export and verbose
         r"^(?P<label>[\w./-]*[\w-]\.(?:log|out|txt)[\w.-]*):(?:\d+:)?(?=[\[{]|\d{4}-\d\d)",
         r"^\s*MESSAGE=(?=[\[{]|\d{4}-\d\d)",
     )
 )  # fmt: skip
+
+_WRAPS = re.compile(r"""\{\s*"|^\s*(?:- )?["']|=\"""")
+"""Before an entry: a JSON object, a text in quotes, a value of logfmt."""
+_LOGFMT_PAIR = re.compile(r"""([A-Za-z_@][\w@.\-/]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)""")
+_LOGFMT = re.compile(rf"\s*{_LOGFMT_PAIR.pattern}(?:\s+{_LOGFMT_PAIR.pattern})+\s*")
 
 _STACK_KEYS = (
     "stack_trace",
@@ -160,8 +172,7 @@ class LineReader:
             if nanos is not None:
                 return Line(nanos, "", line[at:].decode("utf-8", "replace"))
         text = line.decode("utf-8", "replace")
-        # A JSON object may also follow a prefix.
-        wrapped = self._unwrapped(text) if '{"' in text[: _mark_in(text)] else _Text(text)
+        wrapped = self._unwrapped(text) if _WRAPS.search(text, 0, _mark_in(text)) else _Text(text)
         mark = _mark_in(wrapped.text) if wrapped.text[:1] != "{" else -1
         if mark < 0:
             wrapped, mark = _Text(text), _mark_in(text)
@@ -223,17 +234,35 @@ class LineReader:
         while (match := _prefix(text)) is not None:
             if label := match.groupdict().get("label"):
                 return label.strip()
-            text = text[match.end() :]
+            text = _behind(match, text)
         return ""
 
     def _unwrapped(self, text: str) -> _Text:
         result = _Text(text)
         for _ in range(_DEEPEST):
-            inner = self._from_json(result) if result.text[:1] == "{" else self._from_prefix(result)
+            inner = self._from_inner(result)
             if inner is None:
                 break
             result = inner
         return result
+
+    def _from_inner(self, outer: _Text) -> _Text | None:
+        if outer.text[:1] == "{":
+            return self._from_json(outer)
+        if outer.text[:1] in ("'", '"'):
+            inner = _from_quotes(outer.text)
+            return None if inner is None else outer._replace(text=inner)
+        return self._from_prefix(outer) or self._from_logfmt(outer)
+
+    def _from_logfmt(self, outer: _Text) -> _Text | None:
+        """`time=… level=… msg="…"`, as logfmt writes it."""
+        if not _LOGFMT.fullmatch(outer.text):
+            return None
+        values = {
+            key: _from_quotes(value) if value[:1] == '"' else value
+            for key, value in _LOGFMT_PAIR.findall(outer.text)
+        }
+        return self._from_fields(outer, values)
 
     def _from_prefix(self, outer: _Text) -> _Text | None:
         match = _prefix(outer.text)
@@ -242,7 +271,7 @@ class LineReader:
         fields = match.groupdict()
         time = self._clock.read(fields["time"]) if fields.get("time") else outer.outer
         label = outer.label or (fields.get("label") or "").strip()
-        return _Text(outer.text[match.end() :], label, outer.logger, time)
+        return _Text(_behind(match, outer.text), label, outer.logger, time)
 
     def _from_json(self, outer: _Text) -> _Text | None:
         """A JSON object with the log's own line, or the message, as one of its values."""
@@ -250,9 +279,9 @@ class LineReader:
             fields = orjson.loads(outer.text[: outer.text.rfind("}") + 1])
         except ValueError:
             return None
-        if not isinstance(fields, dict):
-            return None
-        flat = dict(_flat(fields))
+        return self._from_fields(outer, dict(_flat(fields))) if isinstance(fields, dict) else None
+
+    def _from_fields(self, outer: _Text, flat: Mapping[str, Any]) -> _Text | None:
         text = _text_of(flat)
         if text is None:
             return None
@@ -290,12 +319,31 @@ class LineReader:
         return NO_TIME if nanos is None else Time(nanos)
 
 
+def _from_quotes(text: str) -> str | None:
+    """The text that stands in quotes: a JSON string, or one in single quotes without escapes. None if it is none."""
+    text = text.strip().rstrip(",")
+    if len(text) < 2 or text[0] != text[-1]:
+        return None
+    if text[0] == "'":
+        return text[1:-1]
+    try:
+        inner = orjson.loads(text)
+    except ValueError:
+        return None
+    return inner.rstrip("\r\n") if isinstance(inner, str) else None
+
+
 def _mark_in(text: str) -> int:
     return next((at for mark in _MARKS if (at := text.find(mark)) >= 0), -1)
 
 
 def _prefix(text: str) -> re.Match[str] | None:
     return next((match for prefix in _PREFIXES if (match := prefix.match(text))), None)
+
+
+def _behind(prefix: re.Match[str], text: str) -> str:
+    """What a prefix is before; without what the wrapping has behind it, if that is known."""
+    return prefix.groupdict().get("text") or text[prefix.end() :]
 
 
 def _begins_with_time(text: str, at: int) -> bool:
@@ -338,7 +386,9 @@ def _exception_of(flat: Mapping[str, object]) -> str:
 
 
 def _flat(value: object, path: str = "") -> list[tuple[str, object]]:
-    """Leaves of a JSON object by their dotted path."""
+    """Leaves of a JSON object by their dotted path; a list of one value is that value, as Elasticsearch's `fields` are."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     if isinstance(value, dict):
         return [leaf for key, item in value.items() for leaf in _flat(item, f"{path}.{key}" if path else key)]
     return [(path, value)]

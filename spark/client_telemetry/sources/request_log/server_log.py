@@ -86,7 +86,11 @@ _WORDS = (
 
 _NOTABLE = re.compile(rf"(?:{_NAME}|{_WORDS})".encode())
 _SAYS_WORDS = re.compile(_WORDS)
-_LOGGER_BEHIND = re.compile(rf"\s*\((?:[\w$]+\.)*(?P<name>{_NAME})(?::\d+)?\)(?:\s*[\[(][^\])]*[\])])*\s*$")
+_LOGGER_BEHIND = re.compile(
+    rf"\s*\((?:[\w$]+\.)*(?P<name>{_NAME})(?::\d+)?\)(?:\s*[\[(][^\])]*[\])])*[\s\"'}}\]]*(?:\t\d{{10,19}}\s*)?$"
+)
+"""Behind it stand what a layout adds in brackets, the end of a wrapping that cannot be taken apart (Fluent Bit's
+`{"log"=>"…"}`, Python's dicts), or the second time of `aws logs get-log-events --output text`."""
 _LOGGER_BEFORE = re.compile(
     rf"^.{{0,300}}?(?<![\w$.-])(?:[\w$]+\.)*(?P<name>{_NAME})(?![\w$.])(?::\d+)?(?:\s*[-:|>\])]+\s*|\s+)"
 )
@@ -201,6 +205,8 @@ class ServerLines:
             yield from self._exception(line.label, head, is_new=line.nanos is not None)
         words = _SAYS_WORDS.search(head)
         text = canonical(head, line.logger)
+        if words is not None and (text is None or words[0] not in text):
+            text = None  # what names a logger before the message is within it
         if line.nanos is None or text is None:
             if words is not None and (line.nanos is not None or line.problem):
                 self._not_read(line)

@@ -96,6 +96,10 @@ def _zulu(record: Record) -> str:
     return f"{record.at:%Y-%m-%dT%H:%M:%S}.{_millis(record.at)}000000Z"
 
 
+def _aws_millis(record: Record) -> int:
+    return int(record.at.timestamp() * 1000 + 0.5)
+
+
 def _per_line(wrap: Callable[[Record, str], str]) -> Callable[[str, str], str]:
     def text(layout: str, time: str) -> str:
         lines = (wrap(r, line) for r in RECORDS for line in _lines(r, layout, time))
@@ -195,6 +199,18 @@ WRAPPINGS: dict[str, Callable[[str, str], str]] = {
     "Dynatrace": _per_line(
         lambda r, line: json.dumps({"timestamp": _zulu(r), "status": "INFO", "content": line})
     ),
+    "Elasticsearch fields": _per_line(
+        lambda r, line: json.dumps({"_index": "x", "fields": {"@timestamp": [_zulu(r)], "message": [line]}})
+    ),
+    "Fluent Bit stdout": _per_line(
+        lambda r, line: f'[0] kafka: [[{r.at.timestamp():.9f}, {{}}], {{"log"=>"{line}"}}]'
+    ),
+    "logfmt": _per_line(lambda r, line: f"ts={_zulu(r)} stream=stdout msg={json.dumps(line)}"),
+    "jq": _per_line(lambda r, line: json.dumps(line)),
+    "list in YAML": _per_line(lambda r, line: f"- {json.dumps(line)}"),
+    "aws logs --output text": _per_line(
+        lambda r, line: f"EVENTS\t{_aws_millis(r)}\tbroker-1\t{line}\t{_aws_millis(r)}"
+    ),
     "CloudWatch": _in_document(_cloudwatch),
     "Loki": _in_document(_loki),
     "gcloud": _in_document(_gcloud),
@@ -248,6 +264,27 @@ def test_the_same_numbers_in_every_wrapping_layout_time_and_compression(tmp_path
         path.write_bytes(COMPRESSIONS[compression](WRAPPINGS[wrapping](layout, time).encode()))
         case = (wrapping, layout, time, compression)
         assert (case, numbers(path, tmp_path / str(number))) == (case, expected)
+
+
+@pytest.mark.parametrize("wrap", ["awslogs", "pssh", "tabs", "quotes"])
+def test_what_carries_lines_in_the_layout_of_kafka_alone(tmp_path, wrap):
+    lines = DATA.read_text().splitlines()
+    texts = {
+        "awslogs": [f"/aws/msk/orders Broker-1 {line}" for line in lines],
+        "pssh": [f"broker1: {line}" for line in lines],
+        "tabs": ["\t".join("\n".join(_lines(r, "Kafka", "ISO8601")) for r in RECORDS)],
+        "quotes": [f"'{line}'" for line in lines],
+    }
+    path = tmp_path / "kafka.log"
+    path.write_text("\n".join(texts[wrap]) + "\n")
+    assert numbers(path, tmp_path / "wrapped") == numbers(DATA, tmp_path / "plain")
+
+
+def test_server_lines_that_end_in_something_unknown_are_said_to_be_unread(tmp_path):
+    path = tmp_path / "kafka.log"
+    path.write_text("".join(f"{line} <br>\n" for line in DATA.read_text().splitlines()))
+    seen = survey(find_logs([str(path)]), year=YEAR)
+    assert any("server lines" in warning and "not read" in warning for warning in reading_warnings(seen))
 
 
 SETTINGS = (DATA.parent / "server_log/settings_3.9.1.txt").read_text()
