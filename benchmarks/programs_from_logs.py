@@ -18,8 +18,9 @@ import zstandard
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.knowledge import apis
 from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
-from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.log_line import LineReader
 from client_telemetry.sources.request_log.request_entry import RequestEntry, parse_entry
+from client_telemetry.sources.request_log.wrapping import MARK
 
 COLUMNS = (
     "run",

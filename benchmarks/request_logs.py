@@ -21,7 +21,7 @@ import zstandard
 from client_telemetry.sources.conversion import convert_new, declared
 from client_telemetry.sources.request_log import conversion, log_look
 from client_telemetry.sources.request_log.line_scan import SLOW, scan
-from client_telemetry.sources.request_log.log_line import MARK
+from client_telemetry.sources.request_log.wrapping import MARK
 
 from benchmarks.bench import Section
 from benchmarks.measure import Cost, take_turns

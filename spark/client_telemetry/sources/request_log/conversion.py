@@ -34,7 +34,7 @@ from client_telemetry.sources.request_log.connection_watch import (
     seen,
 )
 from client_telemetry.sources.request_log.line_scan import Head, Scanned, Shape, head_of, scan, shapes_of
-from client_telemetry.sources.request_log.log_line import MARK, LineReader, begins_entry
+from client_telemetry.sources.request_log.log_line import LineReader, begins_entry
 from client_telemetry.sources.request_log.open_incarnation import OpenIncarnation
 from client_telemetry.sources.request_log.request_entry import (
     PUSH_TELEMETRY,
@@ -45,6 +45,7 @@ from client_telemetry.sources.request_log.request_entry import (
 )
 from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines
 from client_telemetry.sources.request_log.surveyed import Survey, SurveyedBroker, SurveyedFile
+from client_telemetry.sources.request_log.wrapping import MARK
 from client_telemetry.sources.request_log.written_incarnations import (
     Converted,
     TakenEntry,

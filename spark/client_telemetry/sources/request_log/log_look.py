@@ -21,7 +21,7 @@ from client_telemetry.sources.request_log.incarnations import (
     own_ranges,
 )
 from client_telemetry.sources.request_log.line_scan import SLOW, Head, head_of, scan, shapes_of
-from client_telemetry.sources.request_log.log_line import MARK, LineReader, begins_entry
+from client_telemetry.sources.request_log.log_line import LineReader, begins_entry
 from client_telemetry.sources.request_log.log_time import NO_TIME
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
@@ -43,6 +43,7 @@ from client_telemetry.sources.request_log.surveyed import (
     ServerSource,
     SurveyedFile,
 )
+from client_telemetry.sources.request_log.wrapping import MARK
 from client_telemetry.sources.stored_file import StoredFile
 
 _LOOKED_AT = 200

@@ -9,8 +9,9 @@ import pytest
 import zstandard
 from client_telemetry.sources.request_log.answers import answer
 from client_telemetry.sources.request_log.line_scan import SLOW, head_of, scan, shapes_of
-from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.log_line import LineReader
 from client_telemetry.sources.request_log.request_entry import parse_entry, received_nanos
+from client_telemetry.sources.request_log.wrapping import MARK
 
 from ..conftest import FETCH, METADATA, PRODUCE, json_line
 
