@@ -23,9 +23,12 @@ _QUOTAS: Final = re.compile(
 _MECHANISM: Final = re.compile(r"(?:^|,\s*)SCRAM-SHA-\d+=")
 _CONFIG: Final = re.compile(r"[A-Za-z0-9_.-]+=.*")
 _BESIDE: Final = re.compile(
-    r"Warning: --zookeeper is deprecated|Picked up _?JAVA_\w*OPTIONS: |NOTE: Picked up JDK_JAVA"
+    r"Warning: --zookeeper is deprecated|Use --bootstrap-server instead to specify a broker to connect to\.$"
+    r"|Picked up _?JAVA_\w*OPTIONS: |NOTE: Picked up JDK_JAVA|(?:OpenJDK|Java HotSpot\(TM\)) .*VM warning: |SLF4J(?:\([WI]\))?: "
+    r"|\[\d{4}-\d\d-\d\d [\d:,]+\] (?:INFO|WARN) .* \((?:org\.apache|kafka)\.[\w.$]+\)$"
+    r"|Defaulted container |[$#>] *(?:\S*/)?kafka-configs"
 )
-"""What the tool and its JVM print beside the answer."""
+"""What the tool (ConfigCommand), its JVM, its loggers, `kubectl exec` and a terminal print beside the answer."""
 _PRINCIPAL_TYPE: Final = "User:"
 _COMMAND: Final = "kafka-configs.sh --describe --entity-type users"
 
@@ -43,7 +46,9 @@ def scram_principals(printed: str) -> frozenset[str]:
     ['User:alice']
     """
     lines = [
-        (number, line.strip()) for number, line in enumerate(printed.split("\n"), start=1) if line.strip()
+        (number, line.strip())
+        for number, line in enumerate(printed.removeprefix("\ufeff").split("\n"), start=1)
+        if line.strip()
     ]
     if not lines:
         raise NotADescription(

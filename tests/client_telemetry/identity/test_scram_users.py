@@ -18,6 +18,7 @@ def test_nobody_has_any_where_only_quotas_are_described():
 
 ZOOKEEPER = """\
 Warning: --zookeeper is deprecated and will be removed in a future version of Kafka.
+Use --bootstrap-server instead to specify a broker to connect to.
 Configs for user-principal 'orders' are SCRAM-SHA-512=salt=c2FsdA==,stored_key=c3RvcmVk,server_key=c2VydmVy,iterations=4096
 Configs for user-principal 'quota and scram' are producer_byte_rate=1024,SCRAM-SHA-256=salt=c2FsdA==,stored_key=c3RvcmVk,iterations=4096
 Configs for user-principal 'billing', client-id 'invoices' are consumer_byte_rate=2048
@@ -49,6 +50,21 @@ def test_quotas_of_the_tool_that_shows_no_credentials_prove_nothing():
 def test_a_line_that_is_not_understood_is_named(line):
     with pytest.raises(NotADescription, match=r"^line 4 is not from the output of kafka-configs\.sh"):
         scram_principals(PRINTED + line + "\n")
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "\ufeff",
+        "OpenJDK 64-Bit Server VM warning: Sharing is only supported for boot loader classes\n",
+        "SLF4J: Class path contains multiple SLF4J bindings.\n",
+        "[2026-11-22 10:00:00,000] WARN The configuration 'a' was supplied but isn't known (org.apache.kafka.clients.admin.AdminClientConfig)\n",
+        'Defaulted container "kafka" out of: kafka, init (init)\n',
+        "$ bin/kafka-configs.sh --bootstrap-server b:9092 --describe --entity-type users\n",
+    ],
+)
+def test_what_stands_beside_the_answer_is_passed_over(beside):
+    assert scram_principals(beside + PRINTED) == scram_principals(PRINTED)
 
 
 @pytest.mark.parametrize("printed", ["", " \n"])
