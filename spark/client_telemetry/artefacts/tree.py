@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from client_telemetry.artefacts.packages import Unreadable
+from client_telemetry.formats.texts import NotText, decoded
 
 LARGEST_BYTES = 64 * 2**20
 MOST_FILES = 500_000
@@ -70,12 +71,11 @@ class File:
 
 
 def as_text(content: bytes) -> str:
-    """UTF-8, or UTF-16 with a byte order mark, as editors and PowerShell (`pip freeze > …`) write it."""
-    encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    """Raises Unreadable for what is no text (formats/texts.py)."""
     try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"not {encoding.removesuffix('-sig').upper()} at byte {error.start}") from None
+        return decoded(content)
+    except NotText as error:
+        raise Unreadable(str(error)) from None
 
 
 def files(given: Path, exclude: Sequence[str] = ()) -> Iterator[File]:

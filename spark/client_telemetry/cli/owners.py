@@ -14,6 +14,7 @@ from pathlib import Path
 from client_telemetry.console.arguments import Arguments, day
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
+from client_telemetry.formats.texts import NotText, decoded
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owner_trial import applications, matches, trial_report
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
@@ -37,10 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _try_rules(args: argparse.Namespace, progress: Progress) -> int:
     try:
-        rules = load_owner_rules(args.owners.read_text(encoding="utf-8-sig"))
+        rules = load_owner_rules(decoded(args.owners.read_bytes()))
     except OSError as error:
         return _refuse(f"{args.owners}: {error.strerror}")
-    except (UnicodeDecodeError, BadOwnerRule) as error:
+    except (NotText, BadOwnerRule) as error:
         return _refuse(f"{args.owners}: {error}")
     for hint in rule_hints(rules):
         print(f"client-telemetry owners: warning: {hint}", file=sys.stderr)

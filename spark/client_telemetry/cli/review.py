@@ -29,6 +29,7 @@ from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.formats.target_file import UnusableTarget
+from client_telemetry.formats.texts import NotText, decoded
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
@@ -60,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         scram_users = (
             read_text_file(args.scram_users, "SCRAM users", scram_principals) if args.scram_users else None
         )
-        rules = load_owner_rules(args.owners.read_text(encoding="utf-8-sig")) if args.owners else ()
+        rules = load_owner_rules(decoded(args.owners.read_bytes())) if args.owners else ()
         for hint in rule_hints(rules):
             print(f"client-telemetry review: warning: {hint}", file=sys.stderr, flush=True)
         logs = find_logs(args.logs)
@@ -82,12 +83,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         NoLogs,
         NoRequests,
         NoSuchUpgrade,
+        NotText,
         TwoClusters,
         UnusableRelease,
         UnusableTarget,
         WindowWithoutData,
     ) as error:
-        return _refuse(str(error))
+        return _refuse(f"{args.owners}: {error}" if isinstance(error, NotText) else str(error))
     except OSError as error:
         return _refuse(f"{error.filename}: {error.strerror}")
     name = args.name or log_review.cluster_id or "unknown"

@@ -14,6 +14,7 @@ from pathlib import Path
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.console.output_file import whole_file, write_csv
+from client_telemetry.formats.texts import NotText, decoded
 from client_telemetry.knowledge import products
 from client_telemetry.knowledge.logins import SECURITY_PROTOCOLS, Login, names_unknown
 
@@ -75,11 +76,11 @@ class BadRow:
 def read(path: Path) -> list[Entry | BadRow]:
     """The clients of a CSV or JSON file, in its order."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = decoded(path.read_bytes())
     except OSError as error:
         raise UnreadableList(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UnreadableList(f"{path}: not UTF-8 at byte {error.start}") from error
+    except NotText as error:
+        raise UnreadableList(f"{path}: {error}") from error
     if path.suffix.lower() == ".json":
         return _json_entries(path, text)
     return list(_csv_entries(path, text))

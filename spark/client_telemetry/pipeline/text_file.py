@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from client_telemetry.formats.raw.file_system import file_system
+from client_telemetry.formats.texts import decoded
 from client_telemetry.pipeline.stage import BadArguments, absolute_url
 
 _T = TypeVar("_T")
@@ -17,7 +18,7 @@ def read_text_file(location: str, contents: str, parse: Callable[[str], _T]) -> 
     files, path = file_system(absolute_url(location))
     try:
         with files.open_input_file(path) as source:
-            return parse(source.read().decode("utf-8-sig"))
+            return parse(decoded(source.read()))
     except FileNotFoundError:
         raise BadArguments(f"there is no file of {contents} at {location}") from None
     except (OSError, ValueError) as error:

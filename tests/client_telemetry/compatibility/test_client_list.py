@@ -92,6 +92,13 @@ def test_a_file_that_is_no_list(tmp_path, text, says):
         read(tmp_path / "in.csv", text)
 
 
+def test_a_list_in_utf_16_as_powershell_writes_it(tmp_path):
+    text = f"{HEADER}\r\nKöln,apache-kafka-java,3.6.2,a,\r\n"
+    (tmp_path / "in.csv").write_bytes(text.encode("utf-16"))
+    (entry,) = client_list.read(tmp_path / "in.csv")
+    assert isinstance(entry, client_list.Entry) and entry.client == "Köln"
+
+
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(UnreadableList, match="No such file"):
         client_list.read(tmp_path / "none.csv")
