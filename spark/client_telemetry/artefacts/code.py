@@ -5,10 +5,11 @@ where the code that uses the library was read, and pins nothing, the library spe
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from client_telemetry.artefacts import json_settings
 from client_telemetry.artefacts.readers.lines import numbered
 
 _CONFIGURATION = frozenset(
@@ -18,7 +19,12 @@ _TEXTS = _CONFIGURATION | {".go", ".py"}
 LARGEST_BYTES = 2**20
 """Larger ones are generated, or data."""
 
-_SARAMA = re.compile(r'"(?:github\.com/(?:IBM|Shopify)/sarama|gopkg\.in/Shopify/sarama\.v\d)"')
+_SARAMA = re.compile(
+    r'(?:^|[;(])\s*(?:import\s+)?(?:(?P<alias>[A-Za-z_]\w*)\s+)?"(?:github\.com/(?:IBM|Shopify)/sarama|gopkg\.in/Shopify/sarama\.v\d)"',
+    re.MULTILINE,
+)
+_FRANZ = re.compile(r'"github\.com/twmb/franz-go/pkg/kgo"')
+_FRANZ_LIMIT = re.compile(r"\bkgo\.MaxVersions\(\s*(?:kversion\.)?([\w.]+|FromString\(\"[^\"]*\"\))")
 _SARAMA_VERSION = re.compile(
     r"(?:\.Version\s*=|\bVersion\s*:|\bversion\s*:?=)\s*sarama\.(V\d+(?:_\d+)+|MinVersion|MaxVersion|DefaultVersion)\b"
 )
@@ -33,12 +39,30 @@ _PYTHON_NAMED = re.compile(r"^([A-Za-z_]\w*)\s*=\s*(\([\d,\s]*\)|\"[\d.]*\"|'[\d
 _PYTHON = re.compile(r"^\s*(?:from|import)\s+(kafka|aiokafka)\b", re.MULTILINE)
 _API_VERSION = re.compile(r"[\"']?\bapi_version[\"']?\s*[=:]\s*(\([\d,\s]*\)|\"[^\"]*\"|'[^']*'|[\w.\[\]]+)")
 _SETTING = re.compile(
-    r"""^\s*(?:-\s+)?(?:export\s+|ENV\s+)?["']?([\w./-]*?)(client[.-]id|client_id|group[.-]id|group_id|application[.-]id|application_id|sasl[._-](?:plain[._-])?username|sasl[._-]mechanisms?|security[._-]protocol|group[._-]protocol)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^"'#,;\s]+))\s*,?\s*(?:\#.*)?$""",
+    r"""^\s*(?:-\s+)?(?:export\s+|ENV\s+)?["']?([\w./-]*?)(client[.-]id|client_id|group[.-]id|group_id|application[.-]id|application_id|sasl[._-](?:plain[._-])?username|sasl[._-]mechanisms?|security[._-]protocol|group[._-]protocol|inter[._-]broker[._-]protocol[._-]version|log[._-]message[._-]format[._-]version|broker[._-]version[._-]fallback|api[._-]version[._-]request)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^"'#,;\s]+))\s*,?\s*(?:\#.*)?$""",
     re.IGNORECASE,
 )
 _PROPERTY = re.compile(r"([^=:]*[=:]\s*)(\S.*?)\s*")
 """A line of a properties file: all behind the name is the value, # and spaces too (java.util.Properties)."""
-_KAFKA = re.compile(r"kafka|bootstrap[._-]servers", re.IGNORECASE)
+_KAFKA = re.compile(r"kafka|bootstrap[._-]?servers|connector\.class", re.IGNORECASE)
+_ALWAYS_KAFKA = frozenset(
+    (
+        "sasl.mechanism",
+        "sasl.username",
+        "security.protocol",
+        "group.protocol",
+        "inter.broker.protocol.version",
+        "log.message.format.version",
+        "broker.version.fallback",
+        "api.version.request",
+    )
+)
+"""Names that nothing else has."""
+_VARIABLE_NAME = re.compile(r"""^\s*-\s*name\s*:\s*["']?([\w.-]+)["']?\s*$""")
+_VARIABLE_VALUE = re.compile(r"^\s*value\s*:\s*(.*)$")
+_VARIABLE_INLINE = re.compile(
+    r"^\s*-\s*\{\s*name\s*:\s*[\"']?([\w.-]+)[\"']?\s*,\s*value\s*:\s*(.*?)\s*\}\s*$"
+)
 _JAAS = re.compile(
     r"""sasl[._-]jaas[._-]config["']?\s*[:=].*LoginModule\b.*?\busername\s*=\s*\\?["']([^"'\\]+)""",
     re.IGNORECASE,
@@ -94,15 +118,44 @@ def _named_values(pattern: re.Pattern[str], text: str) -> dict[str, str]:
 
 
 def _go(shown: str, text: str) -> Code:
-    if not _SARAMA.search(text):
-        return Code(shown, frozenset(), (), ())
-    pins, named = [], _named_values(_SARAMA_NAMED, text)
-    for number, line in numbered(text):
-        code = line.partition("//")[0] if '"' not in line else line
+    uses: set[str] = set()
+    pins: list[Setting] = []
+    if imported := _SARAMA.search(text):
+        uses.add("sarama")
+        alias = imported["alias"]
+        # An alias that hides the name is read as the name; `import` itself is none.
+        if alias and alias not in ("import", "sarama"):
+            text = re.sub(rf"\b{alias}\.(?=[A-Z])", "sarama.", text)
+        pins += _sarama(shown, text)
+    if _FRANZ.search(text):
+        uses.add("franz-go")
+        pins += _franz(shown, text)
+    return Code(shown, frozenset(uses), tuple(pins), ())
+
+
+def _go_lines(text: str) -> Iterator[tuple[int, str]]:
+    return (
+        (number, line.partition("//")[0] if '"' not in line else line)
+        for number, line in numbered(text)
+        if not line.lstrip().startswith("//")
+    )
+
+
+def _sarama(shown: str, text: str) -> Iterator[Setting]:
+    named = _named_values(_SARAMA_NAMED, text)
+    for number, code in _go_lines(text):
         for pattern in (_SARAMA_VERSION, _SARAMA_PARSED, _SARAMA_OTHER):
-            values = [match[1].strip('"') for match in pattern.finditer(code)]
-            pins += [Setting("config.Version", named.get(value, value), shown, number) for value in values]
-    return Code(shown, frozenset(("sarama",)), tuple(pins), ())
+            for match in pattern.finditer(code):
+                value = match[1].strip('"')
+                yield Setting("config.Version", named.get(value, value), shown, number)
+
+
+def _franz(shown: str, text: str) -> Iterator[Setting]:
+    """`kgo.MaxVersions` limits the versions of all requests (pkg/kgo/config.go)."""
+    for number, code in _go_lines(text):
+        for match in _FRANZ_LIMIT.finditer(code):
+            value = re.sub(r'^FromString\("v?([^"]*)"\)$', r"\1", match[1])
+            yield Setting("kgo.MaxVersions", value, shown, number)
 
 
 def _python(shown: str, text: str) -> Code:
@@ -139,15 +192,20 @@ def release_of(pin: Setting) -> str | None:
 
 def pins_nothing(pin: Setting) -> bool:
     """Whether a setting leaves the version as it is by default, or at the newest that the library has."""
-    return pin.value in ("MaxVersion", "DefaultVersion")
+    return pin.value in ("MaxVersion", "DefaultVersion", "Stable", "Tip")
 
 
 def _settings(shown: str, text: str) -> Iterator[Setting]:
     """Settings in files that mention Kafka. OAuth has client ids, too: those count with dots or with Kafka in the name."""
     if not _KAFKA.search(text) and not _KAFKA.search(shown):
         return
+    if shown.endswith(".json"):
+        for each in json_settings.read(text):
+            if _SPACED.fullmatch(each.value):
+                yield Setting(each.name, each.value, shown, each.line)
     is_properties = shown.endswith(".properties")
-    for number, line in numbered(text):
+    lines = numbered(text)
+    for number, line in _with_variables(lines) if shown.endswith((".yml", ".yaml")) else lines:
         if (jaas := _JAAS.search(line)) and _LITERAL.fullmatch(jaas[1]):
             yield Setting("sasl.username", jaas[1], shown, number)
         match = _SETTING.match(_quoted(line) if is_properties else line)
@@ -157,14 +215,23 @@ def _settings(shown: str, text: str) -> Iterator[Setting]:
         name = re.sub(r"[_-]", ".", match[2].lower())
         name = "sasl.mechanism" if name.startswith("sasl.mech") else name
         name = "sasl.username" if name.startswith("sasl.") and name.endswith("username") else name
-        is_kafka = _KAFKA.search(match[1]) or name in (
-            "sasl.mechanism",
-            "sasl.username",
-            "security.protocol",
-            "group.protocol",
-        )
+        is_kafka = _KAFKA.search(match[1]) or name in _ALWAYS_KAFKA
         if is_kafka or "." in match[2] or "-" in match[2]:
             yield Setting(name, value, shown, number)
+
+
+def _with_variables(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Lines of YAML; a variable of a container (`- name: KAFKA_GROUP_ID`, then `value: orders`) as one line."""
+    name = ""
+    for number, line in lines:
+        if match := _VARIABLE_INLINE.match(line):
+            yield number, f"{match[1]}: {match[2]}"
+        elif name and (match := _VARIABLE_VALUE.match(line)):
+            yield number, f"{name}: {match[1]}"
+        else:
+            yield number, line
+        named = _VARIABLE_NAME.match(line)
+        name = named[1] if named else ""
 
 
 def _value(match: re.Match[str]) -> str:

@@ -9,11 +9,13 @@ from typing import BinaryIO
 from client_telemetry.artefacts.binaries import archives, go_programs, images
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.artefacts.readers import (
+    bazel,
     conda,
     dockerfile,
     dotnet,
     golang,
     gradle,
+    jar_downloads,
     jvm_builds,
     librdkafka_sources,
     maven,
@@ -41,6 +43,16 @@ def _vendored(text: str, read_other: ReadOther) -> Iterable[Package]:
     return () if read_other("../go.mod") is not None else golang.read_vendored(text)
 
 
+def _bazel(text: str, read_other: ReadOther) -> Iterable[Package]:
+    yield from gradle.read_script(text, read_other)
+    yield from bazel.read(text)
+
+
+def _script(text: str, read_other: ReadOther) -> Iterable[Package]:
+    yield from librdkafka_sources.read(text)
+    yield from jar_downloads.read(text)
+
+
 _READERS: tuple[tuple[str, Reader], ...] = (
     ("pom.xml", maven.read_pom),
     ("*.pom", maven.read_pom),
@@ -57,15 +69,15 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("project/*.scala", gradle.read_script),
     ("build.sc", gradle.read_script),
     ("build.mill", gradle.read_script),
-    ("WORKSPACE", gradle.read_script),
-    ("*.bzl", gradle.read_script),
-    ("*.bazel", gradle.read_script),
+    ("WORKSPACE", _bazel),
+    ("*.bzl", _bazel),
+    ("*.bazel", _bazel),
     ("dependencies.lock", _alone(jvm_builds.read_nebula)),
     ("*maven_install.json", _alone(jvm_builds.read_maven_install)),
     ("project.clj", _alone(jvm_builds.read_clojure)),
     ("deps.edn", _alone(jvm_builds.read_clojure)),
     ("ivy.xml", _alone(jvm_builds.read_ivy)),
-    ("go.mod", _alone(golang.read_mod)),
+    ("go.mod", golang.read_mod),
     ("go.sum", _go_sum),
     ("vendor/modules.txt", _vendored),
     ("Gopkg.lock", _alone(golang.read_dep)),
@@ -132,7 +144,7 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("vcpkg.json", _alone(other_locks.read_vcpkg)),
     ("CMakeLists.txt", _alone(librdkafka_sources.read)),
     ("*.cmake", _alone(librdkafka_sources.read)),
-    ("*.sh", _alone(librdkafka_sources.read)),
+    ("*.sh", _script),
     (".gitmodules", _alone(librdkafka_sources.read_submodules)),
     ("Package.resolved", _alone(other_locks.read_swift)),
     ("cabal.project.freeze", _alone(other_locks.read_hackage)),

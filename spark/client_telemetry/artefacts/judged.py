@@ -20,6 +20,8 @@ from client_telemetry.knowledge.software import WrittenLibrary
 from client_telemetry.knowledge.vocabulary import Confidence, Verdict
 
 FILE = "written_configurations.csv"
+_OLDEST = "2.1.0"
+"""The oldest release whose clients Kafka 4 supports (KIP-896)."""
 COLUMNS = ("library", "version_from", "version_to", "configuration", "pinned_by", "safe_from", "source")
 
 
@@ -93,7 +95,7 @@ def _of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
     written = client.written._replace(configuration=row.configuration) if row else client.written
     by_default = _judge(written, source, target)
     if row is None or not row.pinned_by:
-        judged = _judged(client, by_default)
+        judged = _held_back(client, _judged(client, by_default), code)
         return _with_mechanisms(client, judged, written, source, target, code)
     pins = [pin for pin in code.pins if pin.library == client.library]
     if pins:
@@ -109,6 +111,26 @@ def _of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
         explanation=f"Works with {target} unless the code pins an old protocol version ({row.pinned_by}), and no code was "
         f"scanned. {judged.explanation}",
         condition=f"whether the code sets {row.pinned_by}; settled by scanning its sources",
+    )
+
+
+def _held_back(client: Client, judged: Judged, code: CodeSeen) -> Judged:
+    """A library that speaks the newest protocol unless its code limits it: what it sends at an old limit is not known."""
+    limits = [
+        pin
+        for pin in code.pins
+        if pin.library == client.library and (pin.release is None or _parsed(pin.release) < _parsed(_OLDEST))
+    ]
+    if not limits or judged.verdict in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE):
+        return judged
+    limit = limits[0]
+    return replace(
+        judged,
+        verdict=Verdict.INSUFFICIENT_EVIDENCE,
+        confidence="none",
+        when=None,
+        explanation=f"Its protocol version is limited to {limit.text} in {limit.where}, and what {client.text} sends then is not known.",
+        condition="what its code limits it to",
     )
 
 
@@ -152,9 +174,17 @@ def _pinned(
             "; ".join(filter(None, (default.fix if default.verdict == Verdict.BREAKS else "", fix)))
             or judged.fix
         )
-        return replace(
-            judged, explanation=f"{row.pinned_by} is {pin.text} in {pin.where}. {judged.explanation}", fix=fix
-        )
+        where = f"{row.pinned_by} is {pin.text} in {pin.where}"
+        if _is_above_default(pin, row):
+            return replace(
+                judged,
+                explanation=f"{where}. By default ({row.configuration}) this holds, and what of it is left at {pin.text} is not known: "
+                f"{judged.explanation}",
+                fix=fix,
+                confidence=Confidence.INFERRED,
+                condition=f"what it sends at {pin.text}",
+            )
+        return replace(judged, explanation=f"{where}. {judged.explanation}", fix=fix)
     if default.verdict == Verdict.BREAKS or not (unknown or old):
         return default
     pin = (unknown or old)[0]
@@ -166,6 +196,12 @@ def _pinned(
         explanation=f"{row.pinned_by} is {pin.text} in {pin.where}, and what {client.text} sends then is not known.",
         condition=f"what {row.pinned_by} is",
     )
+
+
+def _is_above_default(pin: Pin, row: Configuration) -> bool:
+    """Whether the code has a library speak a newer protocol than it does by default."""
+    default = row.configuration.rpartition(" ")[2]
+    return bool(pin.release and default) and _parsed(pin.release or "") > _parsed(default)
 
 
 def _parsed(release: str) -> tuple[int, ...]:
@@ -189,7 +225,7 @@ def _judged(client: Client, verdict: ClientVerdict) -> Judged:
         explanation = (
             f"{client.text} is older than what is known of {client.library}, or its requests are not known."
         )
-    if re.match(r"[a-z]+s ", explanation):
+    if re.match(r"[a-z]+s ", explanation) and not explanation.startswith(f"{client.library} "):
         explanation = f"It {explanation}"
     return Judged(
         verdict.verdict,

@@ -1,4 +1,4 @@
-"""Images that Compose files, values of Helm charts and Kubernetes manifests name. What is in an image is not known by its name:
+"""Images that Compose files, values of Helm charts, kustomizations and Kubernetes manifests name. What is in an image is not known by its name:
 each is a lead, not a client.
 
 Events of the YAML parser are read one by one: aliases are not followed, so a document is as large as its text.
@@ -21,6 +21,7 @@ _MARK = re.compile(r"""(?:^|[\s{,"'-])(?:[\w-]*image|repository)["']?\s*:""", re
 _COMPOSE = re.compile(r"^[\"']?services[\"']?\s*:", re.MULTILINE)
 _MANIFEST = re.compile(r"^[\"']?kind[\"']?\s*:", re.MULTILINE)
 _VALUES = re.compile(r"(?:.*[._-])?values(?:[._-].*)?\.ya?ml", re.IGNORECASE)
+_KUSTOMIZATION = re.compile(r"kustomization(?:\.ya?ml)?", re.IGNORECASE)
 _IMAGE_LINE = re.compile(r"""^\s*(?:-\s+)?["']?image["']?\s*:[ \t]*["']?\w""", re.MULTILINE)
 _TEMPLATE = "{{"
 _REFERENCE = re.compile(
@@ -72,6 +73,9 @@ def read(path: str, shown: str, text: str, read_other: Callable[[str], str | Non
     """Nothing for other YAML files. `read_other`: the text of a file beside this one (Compose reads `.env` there).
     Raises Unreadable.
     """
+    if _KUSTOMIZATION.fullmatch(PurePosixPath(path).name):
+        yield from _kustomized(shown, text)
+        return
     is_values = bool(_VALUES.fullmatch(PurePosixPath(path).name))
     is_compose = bool(_COMPOSE.search(text))
     if not (_MARK.search(text) if is_values or is_compose else _is_manifest(text)):
@@ -83,6 +87,20 @@ def read(path: str, shown: str, text: str, read_other: Callable[[str], str | Non
         for written, line in _written(where, scalars, is_values, is_compose):
             if image := _named(written, line, shown, variables):
                 yield image
+
+
+def _kustomized(shown: str, text: str) -> Iterator[NamedImage]:
+    """`images` of a kustomization: what the images of its manifests become."""
+    if len(text) > LARGEST_BYTES:
+        raise Unreadable(f"images that it names: more than {LARGEST_BYTES // 2**20} MiB of YAML, not read")
+    for where, scalars in _mappings(text):
+        if where != ("images",) or not scalars.keys() & {"newName", "newTag", "digest"}:
+            continue
+        name, line = scalars.get("newName") or scalars.get("name") or ("", 0)
+        tag, digest = (scalars.get(key, ("", 0))[0].strip() for key in ("newTag", "digest"))
+        written = f"{name}:{tag}" if tag else name
+        if image := _named(f"{written}@{digest}" if digest else written, line, shown, {}):
+            yield image
 
 
 def _is_manifest(text: str) -> bool:

@@ -11,7 +11,7 @@ from client_telemetry.artefacts.owners import CodeOwners, Owner
 from client_telemetry.artefacts.packages import Unreadable
 from client_telemetry.identity.owners import OwnerRule, first_match
 
-_MARKS = (b"kafka", b"sarama", b"bootstrap", b"sasl")
+_MARKS = (b"kafka", b"sarama", b"bootstrap", b"sasl", b"franz-go", b"connector.class", b"inter.broker")
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Surroundings:
         ]
         settings = [setting for found in _below(self.codes, file) for setting in found.settings]
         mechanisms = {
-            setting.value: f"{setting.file}:{setting.line}"
+            setting.value.upper(): f"{setting.file}:{setting.line}"
             for setting in reversed(settings)
             if setting.name == "sasl.mechanism"
         }

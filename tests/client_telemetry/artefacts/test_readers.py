@@ -252,6 +252,7 @@ def test_xml_with_entities_is_refused():
             "requirements.txt",
             "-e git+https://example.com/x#egg=kafka-python\n--index-url https://example.com/kafka-python==1\nkafka-python @ git+https://example.com/fork@v1.0\nkafka-python==2.0.*\n",
             [
+                (1, "kafka-python", "installed from git+https://example.com/x#egg=kafka-python"),
                 (3, "kafka-python", "installed from git+https://example.com/fork@v1.0"),
                 (4, "kafka-python", "version not locked (==2.0.*)"),
             ],

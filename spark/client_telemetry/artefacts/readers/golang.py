@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.artefacts.readers import toml_text
@@ -21,12 +21,47 @@ _VENDORED = re.compile(r"^# ([\w.~/-]+\.[\w.~/-]+/[\w.~/-]+) (v\S+)$")
 _GLIDE = re.compile(r"^(?:- name|  version): [\"']?([^\s\"']+)[\"']?$")
 _DESCRIBED = re.compile(r"(v\d+\.\d+\.\d+)(?:-\d+-g[0-9a-f]+)?")
 COMMIT = "a commit, not a release"
+_HIGHEST = 4
+"""Folders above a go.mod in which go.work is looked for."""
 
 
-def read_mod(text: str) -> Iterator[Package]:
-    """Modules that go.mod requires, `replace` applied. Since Go 1.17 these are all that the build uses."""
-    required: dict[str, tuple[str, int]] = {}
-    replaced: dict[str, tuple[str | None, str, str | None, int]] = {}
+def read_mod(text: str, read_other: Callable[[str], str | None] = lambda path: None) -> Iterator[Package]:
+    """Modules that go.mod requires, `replace` applied. Since Go 1.17 these are all that the build uses. What a go.work above it
+    replaces counts only where the build uses that file, which `GOWORK` decides.
+    """
+    required, replaced = _written(text)
+    of_workspace = _workspace(read_other)
+    for module, (version, number) in required.items():
+        only_for, other, other_version, other_line = replaced.get(module, ("never", "", None, 0))
+        if module in of_workspace:
+            why = f"go.mod has {version}, go.work {of_workspace[module]}: GOWORK decides which is built"
+            yield Package("golang", normal_name("golang", module), None, number, why)
+        elif module in replaced and only_for in (None, version):
+            yield _replaced(module, other, other_version, other_line)
+        else:
+            yield _package(module, version, number)
+
+
+def _workspace(read_other: Callable[[str], str | None]) -> dict[str, str]:
+    """What the nearest go.work replaces, and by what."""
+    for depth in range(1, _HIGHEST + 1):
+        if text := read_other("../" * depth + "go.work"):
+            _, replaced = _written(text)
+            return {
+                module: f"{other} {version or ''}".strip()
+                for module, (_, other, version, _) in replaced.items()
+            }
+    return {}
+
+
+_Required = dict[str, tuple[str, int]]
+_Replacements = dict[str, tuple[str | None, str, str | None, int]]
+
+
+def _written(text: str) -> tuple[_Required, _Replacements]:
+    """Modules with version and line, and replacements: the version that they are for, by what, its version, line."""
+    required: _Required = {}
+    replaced: _Replacements = {}
     block = ""
     for number, line in numbered(text):
         if opened := _BLOCK.match(line):
@@ -37,12 +72,7 @@ def read_mod(text: str) -> Iterator[Package]:
             replaced[match[1]] = match[2], match[3], match[4], number
         elif (block == "require" or line.lstrip().startswith("require")) and (match := _REQUIRE.match(line)):
             required[match[1]] = match[2], number
-    for module, (version, number) in required.items():
-        only_for, other, other_version, other_line = replaced.get(module, ("never", "", None, 0))
-        if module in replaced and only_for in (None, version):
-            yield _replaced(module, other, other_version, other_line)
-        else:
-            yield _package(module, version, number)
+    return required, replaced
 
 
 def _replaced(module: str, other: str, version: str | None, line: int) -> Package:
@@ -94,16 +124,15 @@ def read_dep(text: str) -> Iterator[Package]:
         version = text_of(entry.get("version")) or text_of(entry.get("revision")) or ""
         if name:
             line = lines.of(f'name = "{name}"')
-            yield _tagged(name, version, lines.of(f'= "{version}"') or line or 1)
+            yield of_module(name, version, lines.of(f'= "{version}"') or line or 1)
 
 
-def _tagged(module: str, version: str, line: int) -> Package:
-    """`version`: a tag, or a commit."""
+def of_module(module: str, version: str, line: int) -> Package:
+    """`version`: a tag, or a commit; empty if none is written."""
     if re.match(r"v?\d+\.\d+", version):
         return _package(module, f"v{version.removeprefix('v')}", line)
-    return Package(
-        "golang", normal_name("golang", module), None, line, f"{version or 'no version'} is {COMMIT}"
-    )
+    why = f"{version} is {COMMIT}" if version else "no version is written"
+    return Package("golang", normal_name("golang", module), None, line, why)
 
 
 def read_glide(text: str) -> Iterator[Package]:
@@ -114,7 +143,7 @@ def read_glide(text: str) -> Iterator[Package]:
         if match and line.startswith("- name"):
             name = match[1]
         elif match and name:
-            yield _tagged(name, match[1], number)
+            yield of_module(name, match[1], number)
             name = ""
 
 
@@ -125,4 +154,4 @@ def read_godeps(text: str) -> Iterator[Package]:
         name, comment = text_of(entry.get("ImportPath")), text_of(entry.get("Comment")) or ""
         if name:
             version = comment if _DESCRIBED.fullmatch(comment) and "-g" not in comment else ""
-            yield _tagged(name, version or str(entry.get("Rev", "")), lines.of(f'"{name}"') or 1)
+            yield of_module(name, version or str(entry.get("Rev", "")), lines.of(f'"{name}"') or 1)

@@ -9,6 +9,9 @@ from client_telemetry.artefacts.readers.lines import numbered
 
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 _PNPM_KEY = re.compile(r"^  '?/?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)[@/](\d[\w.+-]*)(?:[(_][^']*)?'?:\s*(?:\{.*)?$")
+_PNPM_REPOSITORY = re.compile(
+    r"^  '?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@((?:https?|git)[^'()\s]+)(?:\([^']*)?'?:\s*(?:\{.*)?$"
+)
 _YARN_KEY = re.compile(r"^\"?(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@([^\"]*)")
 _BUN = re.compile(r'^\s+"[^"]+":\s*\["(@[\w.~-]+/[\w.~-]+|[\w.~-]+)@(\d[\w.+-]*)"')
 _DENO_KEY = re.compile(r"(@?[^@]+)@([^_]+)")
@@ -70,6 +73,8 @@ def read_pnpm(text: str) -> Iterator[Package]:
         if match and match.groups() not in seen:
             seen.add(match.groups())
             yield Package("npm", match[1], match[2], number)
+        elif part == "packages" and (match := _PNPM_REPOSITORY.match(line)):
+            yield _locked(match[1], match[2], number)
 
 
 def read_yarn(text: str) -> Iterator[Package]:

@@ -19,7 +19,7 @@ _MIX_LOCKED = re.compile(r"""^(?:%\{)?\s*"?([\w]+)"?:\s*\{:hex,\s*:"?(\w+)"?,\s*
 _MIX = re.compile(r"""\{:(\w+),\s*"([^"]+)\"""")
 _REBAR_LOCKED = re.compile(r"""\{\s*<<"(\w+)">>\s*,\s*\{pkg,\s*<<"(\w+)">>\s*,\s*<<"([^"]+)">>""")
 _REBAR = re.compile(r"""\{\s*(\w+)\s*,\s*"([^"]+)"\s*\}""")
-_CONAN = re.compile(r"(?:^|[\s\"'=])(librdkafka|cppkafka)/(\d[\w.]*)")
+_CONAN = re.compile(r"(?:^|[\s\"'=])(librdkafka|cppkafka|modern-cpp-kafka)/(\d[\w.]*|[\[{][^\"']*|cci\.\w+)")
 _EXACT = re.compile(r"=?\s*v?(\d+\.\d+\.\d+[\w.+-]*)")
 
 
@@ -128,10 +128,12 @@ def read_rebar(text: str) -> Iterator[Package]:
 
 
 def read_conan(text: str) -> Iterator[Package]:
-    """conanfile.txt, conanfile.py and conan.lock: references `librdkafka/2.3.0`."""
+    """conanfile.txt, conanfile.py and conan.lock: references `librdkafka/2.3.0`, or with a range or a variable."""
     for number, line in numbered(text):
-        for match in _CONAN.finditer(line):
-            yield Package("conan", match[1], match[2], number, editable=True)
+        for match in _CONAN.finditer(line.partition(" #")[0]):
+            exact = match[2] if match[2][0].isdigit() else None
+            why = "" if exact else f"{NOT_LOCKED} ({match[2]})"
+            yield Package("conan", match[1], exact, number, why, editable=True)
 
 
 def read_vcpkg(text: str) -> Iterator[Package]:
@@ -139,9 +141,8 @@ def read_vcpkg(text: str) -> Iterator[Package]:
     content, lines = parse_object(text), Lines(text)
     versions = {}
     for entry in objects(content.get("overrides")):
-        versions[str(entry.get("name"))] = text_of(entry.get("version")) or text_of(
-            entry.get("version-semver")
-        )
+        written = (text_of(entry.get(key)) for key in ("version", "version-semver", "version-string"))
+        versions[str(entry.get("name"))] = next(filter(None, written), None)
     dependencies = content.get("dependencies")
     for entry in dependencies if isinstance(dependencies, list) else []:
         name = entry if isinstance(entry, str) else text_of(mapping(entry).get("name"))

@@ -9,6 +9,12 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared, locked_to
 from client_telemetry.artefacts.readers import toml_text
@@ -26,7 +32,12 @@ REQUIREMENTS = (
 _INCLUDED = re.compile(r"^\s*(?:-r|--requirement|-c|--constraint)[\s=]*([^\s#]+)", re.MULTILINE)
 _MOST_INCLUDED = 100
 _OPTION = re.compile(r"\s+(?:--hash[=\s]|--config-settings?[=\s]|--global-option[=\s]).*")
-
+_EDITABLE = re.compile(r"^(?:-e|--editable)[\s=]+")
+_REPOSITORY = re.compile(
+    r"(?:git\+\S+|https?://(?:www\.)?(?:github|gitlab)\.com/[^/\s]+)/(?P<name>[\w.-]+?)(?:\.git)?"
+    r"(?:@[^\s#]+|/(?:-/)?archive/[^\s#]+|/(?:tarball|zipball)/[^\s#]+)?(?:#(?:\S*&)?(?:egg=(?P<egg>[\w.-]+)\S*|\S*))?(?:\s*;.*)?"
+)
+"""A repository of git, or an archive of one; `#egg=` names the project, otherwise the repository does."""
 
 ReadOther = Callable[[str], str | None]
 """The text of another file by its path relative to the one that is read; None if it is not in the tree."""
@@ -70,21 +81,45 @@ def _requirements(text: str) -> Iterator[Package]:
 
 
 def requirement(text: str, line: int | None) -> Package | None:
+    text = _EDITABLE.sub("", text)
     if not text or text.startswith("-"):
         return None
     try:
         wanted = Requirement(text)
     except InvalidRequirement:
-        return None
+        return _of_file(text, line)
+    if wanted.name.endswith((".whl", ".tar.gz", ".zip")):
+        return _of_file(wanted.name, line)
     name = _with_extra(normal_name("pypi", wanted.name), wanted.extras)
     pins = [clause.version for clause in wanted.specifier if clause.operator in ("==", "===")]
     pinned = len(pins) == 1 and not pins[0].endswith("*")
     if wanted.url:
-        return Package("pypi", name, None, line, f"installed from {wanted.url}", declared_only=True)
+        file = _of_file(wanted.url, line)
+        version = file.version if file else None
+        why = "" if version else f"installed from {wanted.url}"
+        return Package("pypi", name, version, line, why, editable=bool(version), declared_only=not version)
     why = "" if pinned else f"{NOT_LOCKED} ({wanted.specifier or 'no version'})"
     return Package(
         "pypi", name, pins[0] if pinned else None, line, why, editable=True, declared_only=not pinned
     )
+
+
+def _of_file(text: str, line: int | None) -> Package | None:
+    """A wheel, a source distribution or a repository by its URL or path, or None: pip installs these, too."""
+    if match := _REPOSITORY.fullmatch(text.strip("\"'")):
+        name = normal_name("pypi", match["egg"] or match["name"])
+        return Package("pypi", name, None, line, f"installed from {text}", declared_only=True)
+    name = re.split(r"[#?;\s]", text, maxsplit=1)[0].rpartition("/")[2]
+    try:
+        if name.endswith(".whl"):
+            project, version, *_ = parse_wheel_filename(name)
+        elif name.endswith((".tar.gz", ".zip")):
+            project, version = parse_sdist_filename(name)
+        else:
+            return None
+    except (InvalidWheelFilename, InvalidSdistFilename):
+        return None
+    return Package("pypi", normal_name("pypi", project), str(version), line, editable=True)
 
 
 def _with_extra(name: str, extras: Iterable[str]) -> str:

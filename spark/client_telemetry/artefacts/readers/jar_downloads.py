@@ -1,0 +1,35 @@
+"""Jars that Dockerfiles and scripts download or have Spark and Flink resolve: by the path of a Maven repository, by coordinates
+behind `--packages`, and Kafka's own distribution with its tools. Literals only.
+"""
+
+import re
+from collections.abc import Iterator
+
+from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.readers.lines import numbered
+from client_telemetry.knowledge import known_packages
+
+_JAR = re.compile(r"((?:[\w-]+/)+)([\w.-]+)/(\d[\w.-]*)/\2-\3\.jar\b")
+_PACKAGES = re.compile(r"(?:--packages|spark\.jars\.packages)[\s=:\"']+([\w.:,-]+)")
+_COORDINATES = re.compile(r"([\w.-]+):([\w.-]+):(\d[\w.-]*)")
+_DISTRIBUTION = re.compile(r"\bkafka_(\d\.\d+)-(\d+(?:\.\d+){2,3})\.tgz\b")
+
+
+def read(text: str) -> Iterator[Package]:
+    for number, line in numbered(text):
+        if line.lstrip().startswith("#"):
+            continue
+        for match in _JAR.finditer(line):
+            if name := _known(match[1].strip("/").split("/"), match[2]):
+                yield Package("maven", name, match[3], number, editable=True)
+        for listed in _PACKAGES.finditer(line):
+            for match in _COORDINATES.finditer(listed[1]):
+                yield Package("maven", f"{match[1]}/{match[2]}", match[3], number, editable=True)
+        for match in _DISTRIBUTION.finditer(line):
+            yield Package("maven", f"org.apache.kafka/kafka_{match[1]}", match[2], number, editable=True)
+
+
+def _known(folders: list[str], artifact: str) -> str | None:
+    """The group is a part of the path: which one, the known packages tell."""
+    names = (f"{'.'.join(folders[place:])}/{artifact}" for place in range(len(folders)))
+    return next((name for name in names if known_packages.find("maven", name)), None)
