@@ -8,6 +8,8 @@ missing=()
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium)
 [ -x "${postgresql[0]}" ] || missing+=(postgresql)
 command -v promtool >/dev/null || missing+=(prometheus)
+# The headers with which the package gssapi is compiled.
+command -v krb5-config >/dev/null || missing+=(libkrb5-dev)
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 root=()

@@ -11,7 +11,6 @@ import datetime as dt
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict
 
 from client_telemetry.rehearsal import sandbox_broker
@@ -43,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with sandbox_broker.running(args.broker, clients.CACHE) as broker:
         for number, plan in enumerate(planned.values()):
-            result = _run(plan, args.broker, broker.addresses, f"{os.getpid()}-{number}")
+            result = _run(plan, args.broker, broker, f"{os.getpid()}-{number}")
             print(
                 f"{' '.join(filter(None, plan.client))} on {args.broker}: {result.error or 'works'}",
                 flush=True,
@@ -53,12 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _run(plan: Plan, release: str, addresses: Mapping[str, str], unique: str) -> Result:
+def _run(plan: Plan, release: str, broker: sandbox_broker.Broker, unique: str) -> Result:
     environment = {
-        "BOOTSTRAP": addresses["SASL_PLAINTEXT" if plan.mechanism else "PLAINTEXT"],
-        "MECHANISM": plan.mechanism,
-        "USERNAME": sandbox_broker.USERNAME,
-        "PASSWORD": sandbox_broker.PASSWORD,
+        **broker.settings(plan.mechanism),
         "TOPIC": f"topic-{unique}",
         "GROUP": f"group-{unique}",
         "CONFIGURATION": plan.configuration,

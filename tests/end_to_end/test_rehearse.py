@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,15 +133,71 @@ def test_libraries_log_in_with_tokens(tmp_path, capsys):
         ("librdkafka", "2.8.0", ""),
         ("sarama", "v1.45.1", ""),
     ]
-    clients = [_client(*each, "safe", {}) for each in software]
-    applications = [_application(place, each[2] or each[0], "safe") for place, each in enumerate(software)]
-    report = _report(tmp_path / "report", clients, applications)
+    report = _safe(tmp_path, software)
     assert main([str(report), "--cache", str(_cache()), "--mechanism", "OAUTHBEARER"]) == 4
     printed = capsys.readouterr().out.splitlines()
     assert [line for line in printed if "works" not in line][:2] == [
         "not rehearsed: sarama: there is no program for sarama that logs in with OAUTHBEARER",
         f"7 of 8 safe applications rehearsed on {TARGET}; 7 of 7 whose library and version are known or inferred",
     ]
+
+
+WITH_TLS = (
+    ("apache-kafka-java", "3.6.2", ""),
+    ("unknown", "unknown", "probably kafka-clients 2.3.1"),
+    ("librdkafka", "2.8.0", ""),
+    ("confluent-kafka-go", "2.8.0-rdkafka-2.8.0", ""),
+    ("kgo", "v1.22.2", ""),
+    ("sarama", "v1.45.1", ""),
+    ("unknown", "unknown", "probably kafka-go 0.4.50"),
+    ("unknown", "unknown", "probably kafkajs 2.2.4"),
+    ("kafka-python", "3.0.11", ""),
+    ("unknown", "unknown", "probably aiokafka 0.12.0"),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mechanism", ["", "SCRAM-SHA-512"])
+def test_libraries_connect_with_tls(tmp_path, capsys, mechanism):
+    """With a client certificate, which the listener wants, or with a login over TLS."""
+    report = _safe(tmp_path, WITH_TLS)
+    arguments = [str(report), "--cache", str(_cache()), "--tls"]
+    assert main([*arguments, *(["--mechanism", mechanism] if mechanism else [])]) == 0
+    way = f"{mechanism}, TLS" if mechanism else "client certificate"
+    printed = capsys.readouterr().out
+    assert f"kafka-clients 3.6.2 ({way})) ran on {TARGET}: works" in printed
+    assert f"{len(WITH_TLS)} of {len(WITH_TLS)} safe applications rehearsed" in printed
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which("krb5-config"), reason="needs libkrb5-dev: gssapi is compiled")
+@pytest.mark.parametrize("over_tls", [False, True])
+def test_libraries_log_in_with_kerberos(tmp_path, capsys, over_tls):
+    """At a Kerberos server of the sandbox; of those without a program for it, that is said."""
+    software = [
+        ("apache-kafka-java", "3.6.2", ""),
+        ("kgo", "v1.22.2", ""),
+        ("sarama", "v1.46.1", ""),
+        ("kafka-python", "3.0.11", ""),
+        ("unknown", "unknown", "probably aiokafka 0.12.0"),
+        ("librdkafka", "2.8.0", ""),
+        ("unknown", "unknown", "probably kafkajs 2.2.4"),
+    ]
+    arguments = [str(_safe(tmp_path, software)), "--cache", str(_cache()), "--mechanism", "GSSAPI"]
+    assert main([*arguments, *(["--tls"] if over_tls else [])]) == 4
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in printed if "works" not in line][:3] == [
+        "not rehearsed: librdkafka: there is no program for librdkafka that logs in with GSSAPI",
+        "not rehearsed: probably kafkajs 2.2.4: there is no program for kafkajs that logs in with GSSAPI",
+        f"5 of 7 safe applications rehearsed on {TARGET}; 5 of 5 whose library and version are known or inferred",
+    ]
+
+
+def _safe(folder: Path, software: Sequence[tuple[str, str, str]]) -> Path:
+    """A report with a safe application of each library."""
+    clients = [_client(*each, "safe", {}) for each in software]
+    applications = [_application(place, each[2] or each[0], "safe") for place, each in enumerate(software)]
+    return _report(folder / "report", clients, applications)
 
 
 @pytest.mark.long

@@ -36,6 +36,7 @@ from client_telemetry.rehearsal.library_programs import NotInstalled
 from client_telemetry.rehearsal.rehearsing import Limits, Rehearsing, sandboxes
 from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
 from client_telemetry.rehearsal.seen_logins import MECHANISMS, seen_logins
+from client_telemetry.rehearsal.subjects import WITHOUT, WayIn
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.upgrade.publish import add_trials
 
@@ -93,9 +94,14 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         help="all log in with it; default: as in --lake, otherwise connections without login",
     )
     parser.add_argument(
+        "--tls",
+        action="store_true",
+        help="all connect with TLS, with a client certificate where they do not log in",
+    )
+    parser.add_argument(
         "--lake",
         metavar="LAKE",
-        help="tables that the report was made from: each client logs in as it did there, with PLAIN, SCRAM or OAUTHBEARER",
+        help="tables that the report was made from: each client connects as it did there, with TLS and a login",
     )
     return parser.parse_args(argv)
 
@@ -121,9 +127,10 @@ def _target(named: str | None, of_report: str) -> str:
 def _rehearse(args: argparse.Namespace, report: Report, target: str) -> Rehearsal:
     from_release = report["question"]["from_release"]
     logins = seen_logins(args.lake, report["question"]) if args.lake else {}
+    every = WayIn(args.mechanism, args.tls) if args.mechanism or args.tls else None
     wanted = [
         subjects.of_client(
-            client, from_release, args.mechanism or (logins.get(client_key(client), "") if logins else "")
+            client, from_release, every or (logins.get(client_key(client), WITHOUT) if logins else WITHOUT)
         )
         for client in report["clients"]
     ]

@@ -5,6 +5,7 @@ import importlib
 import json
 import re
 import struct
+import sys
 import time
 import warnings
 from collections.abc import Mapping
@@ -57,13 +58,8 @@ def of(settings: Mapping[str, str]) -> Login:
     def login(opened: Connection, address: Address) -> None:
         try:
             mechanism: _Mechanism = sasl.get_sasl_mechanism(name)(**config, host=address.host)
-        except (RuntimeError, ValueError, ImportError) as error:
-            hint = (
-                " (it needs the package gssapi and a ticket: pip install gssapi, kinit)"
-                if name == "GSSAPI"
-                else ""
-            )
-            raise LoginFailed(f"{address}: no login with {name}: {error}{hint}") from error
+        except _failures() as error:
+            raise LoginFailed(f"{address}: no login with {name}: {_one_line(error)}{_hint(name)}") from error
         handshake(opened, address, name)
         _exchange(opened, address, name, mechanism)
 
@@ -145,6 +141,22 @@ def unsecured_token(subject: str, now: float | None = None) -> str:
     return "".join(base64.urlsafe_b64encode(part).decode().rstrip("=") + "." for part in parts)
 
 
+def _failures() -> tuple[type[Exception], ...]:
+    """What the exchange of a mechanism raises. The package gssapi, if it has been loaded, has a class of its own for it."""
+    gssapi = sys.modules.get("gssapi")
+    of_kerberos = () if gssapi is None else (gssapi.exceptions.GSSError,)
+    return (RuntimeError, ValueError, LookupError, OSError, ImportError, *of_kerberos)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _hint(name: str) -> str:
+    needs = "it needs the package gssapi and a ticket: pip install gssapi, kinit"
+    return f" ({needs})" if name == "GSSAPI" else ""
+
+
 def handshake(opened: Connection, address: Address, name: str) -> None:
     """Raises LoginFailed."""
     body = struct.pack(">h", len(name)) + name.encode()
@@ -176,7 +188,7 @@ def _exchange(opened: Connection, address: Address, name: str, mechanism: _Mecha
             mechanism.receive(reply)
             if mechanism.is_done():
                 break
-    except (ValueError, KeyError, OSError) as error:
-        raise LoginFailed(f"{address}: the login with {name} failed: {error}") from error
+    except _failures() as error:
+        raise LoginFailed(f"{address}: the login with {name} failed: {_one_line(error)}") from error
     if not mechanism.is_authenticated():
         raise LoginFailed(f"{address}: the login with {name} did not end")

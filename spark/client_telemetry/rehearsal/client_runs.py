@@ -13,7 +13,7 @@ from client_telemetry.rehearsal.library_programs import PROGRAMS, STEPS, NotInst
 RUN_S = 240
 OK, NOT_AVAILABLE = "ok", "n/a"
 _SAID = 300
-_MADE_OF = "made_of"
+_MADE_OF, _WITH_GSSAPI = "made_of", "with_gssapi"
 """File of a folder that was installed whole: the digest of its program."""
 
 
@@ -31,6 +31,14 @@ def install(name: str, program: Program, version: str, cache: Path, sources: Pat
     program.install(Workplace(folder, cache), version)
     (folder / _MADE_OF).write_text(current, encoding="utf-8")
     return folder
+
+
+def install_gssapi(program: Program, folder: Path, cache: Path) -> None:
+    """What a login with Kerberos needs besides the library in its folder. Raises NotInstalled."""
+    done = folder / _WITH_GSSAPI
+    if program.for_gssapi and not done.exists():
+        program.for_gssapi(Workplace(folder, cache))
+        done.touch()
 
 
 def is_installed(name: str, program: Program, version: str, cache: Path) -> bool:

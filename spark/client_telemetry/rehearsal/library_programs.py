@@ -1,7 +1,7 @@
 """The programs of this package, one for each library: how a version of the library is installed beside it, and what runs it.
 
 A program does steps, each with an outcome (STEPS); it takes its settings from the environment (BOOTSTRAP, TOPIC, GROUP,
-MECHANISM, USERNAME, PASSWORD, TOKEN, CONFIGURATION) and prints each step as a line of JSON.
+PROTOCOL, MECHANISM, USERNAME, PASSWORD, TOKEN, CONFIGURATION, and the files of TLS and Kerberos) and prints each step as a line of JSON.
 """
 
 import re
@@ -67,6 +67,8 @@ class Program:
     """Installs a version of the library, and the program, into the workplace's folder."""
     command: Callable[[Path], list[str]]
     """What runs it from there."""
+    for_gssapi: Callable[[Workplace], None] | None = None
+    """Installs what a login with Kerberos needs besides; None: it needs nothing."""
     published: Callable[[Workplace], list[str]] | None = None
     """Versions that the registry has, in any order; None: it is not asked."""
 
@@ -89,7 +91,7 @@ def _go(files: str, module: str, *more: str) -> Program:
         (at.folder / "go.mod").write_text("module lists\n", encoding="utf-8")
         return [each.removeprefix("v") for each in at.do("go", "list", "-m", "-versions", newest).split()[1:]]
 
-    return Program("go", install, lambda folder: [str(folder / "client")], published)
+    return Program("go", install, lambda folder: [str(folder / "client")], published=published)
 
 
 def go_module(module: str, version: str) -> str:
@@ -120,8 +122,17 @@ def _pip(file: str, package: str, *more: str) -> Program:
         return listed[1].split(", ") if listed else []
 
     return Program(
-        "python", install, lambda folder: [f"{folder}/venv/bin/python", f"{folder}/{file}"], published
+        "python",
+        install,
+        lambda folder: [f"{folder}/venv/bin/python", f"{folder}/{file}"],
+        _install_gssapi,
+        published,
     )
+
+
+def _install_gssapi(at: Workplace) -> None:
+    """It is compiled, with the headers of MIT Kerberos (libkrb5-dev)."""
+    at.do("venv/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "gssapi")
 
 
 def _npm(file: str, package: str, node: str = "") -> Program:
@@ -140,7 +151,7 @@ def _npm(file: str, package: str, node: str = "") -> Program:
         "node",
         install,
         lambda folder: [f"{folder}/node_modules/.bin/node" if node else "node", f"{folder}/{file}"],
-        published,
+        published=published,
     )
 
 
@@ -175,7 +186,9 @@ BY_NAME: Mapping[str, Program] = MappingProxyType(
         "aiokafka": _pip("aio_kafka.py", "aiokafka", "kafka-python==2.0.2"),
         "pykafka": _pip("py_kafka.py", "pykafka", "setuptools<81"),
         "sarama": _go("sarama*.go", "github.com/IBM/sarama", "github.com/xdg-go/scram@v1.1.2"),
-        "franz-go": _go("franz_go.go", "github.com/twmb/franz-go"),
+        "franz-go": _go(
+            "franz_go*.go", "github.com/twmb/franz-go", "github.com/twmb/franz-go/pkg/sasl/kerberos@v1.1.0"
+        ),
         "kafka-go": _go("kafka_go.go", "github.com/segmentio/kafka-go"),
         "kafkajs": _npm("kafkajs.js", "kafkajs"),
         "platformatic-kafka": _npm("platformatic.mjs", "@platformatic/kafka", node="22"),

@@ -16,7 +16,6 @@ from uuid import uuid4
 
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import releases
-from client_telemetry.probe.login import unsecured_token
 from client_telemetry.rehearsal import client_runs, confinement, sandbox_broker
 from client_telemetry.rehearsal.client_runs import NOT_AVAILABLE, OK
 from client_telemetry.rehearsal.library_programs import BY_NAME, NotInstalled
@@ -115,7 +114,11 @@ class Rehearsing:
         return Outcome(alternatives[0], reasons[0])
 
     def _install(self, subject: Subject) -> Path:
-        return client_runs.install(subject.program, BY_NAME[subject.program], subject.version, self.cache)
+        program = BY_NAME[subject.program]
+        folder = client_runs.install(subject.program, program, subject.version, self.cache)
+        if subject.mechanism == sandbox_broker.GSSAPI:
+            client_runs.install_gssapi(program, folder, self.cache)
+        return folder
 
     def _is_installed(self, subject: Subject) -> bool:
         return client_runs.is_installed(
@@ -154,7 +157,12 @@ class Rehearsing:
         level = on[0].level
         self.progress(f"starting a broker of {on[0].text}")
         formatting = ("--release-version", level) if level else ()
-        with sandbox_broker.running(on[0].release, self.cache, *formatting) as broker:
+        subjects = [outcome.subject for missing in left.values() for outcome in missing]
+        tls = any(subject.tls for subject in subjects)
+        kerberos = any(subject.mechanism == sandbox_broker.GSSAPI for subject in subjects)
+        with sandbox_broker.running(
+            on[0].release, self.cache, *formatting, tls=tls, kerberos=kerberos
+        ) as broker:
             for sandbox, missing in left.items():
                 if sandbox.restarted:
                     broker.restart()
@@ -183,11 +191,7 @@ class Rehearsing:
             outcome.not_run = self._over_budget()
             return None
         settings = {
-            "BOOTSTRAP": broker.addresses["SASL_PLAINTEXT" if subject.mechanism else "PLAINTEXT"],
-            "MECHANISM": subject.mechanism,
-            "USERNAME": sandbox_broker.USERNAME,
-            "PASSWORD": sandbox_broker.PASSWORD,
-            "TOKEN": unsecured_token(sandbox_broker.USERNAME),
+            **broker.settings(subject.mechanism, tls=subject.tls),
             "TOPIC": topic,
             "GROUP": f"group-of-{topic}",
             "CONFIGURATION": subject.configuration,

@@ -1,4 +1,6 @@
-"""One real Kafka broker in a sandbox, from its published jars: one node, PLAINTEXT and SASL_PLAINTEXT on 127.0.0.1."""
+"""One real Kafka broker in a sandbox, from its published jars: one node on 127.0.0.1, PLAINTEXT and SASL_PLAINTEXT; where it is asked
+for, with TLS (SSL, SASL_SSL) and with Kerberos (KERBEROS, KERBEROS_SSL), too.
+"""
 
 import random
 import re
@@ -7,17 +9,20 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from client_telemetry.rehearsal import confinement
+from client_telemetry.probe.login import unsecured_token
+from client_telemetry.rehearsal import confinement, sandbox_kdc, sandbox_tls
 from client_telemetry.rehearsal.library_programs import NotInstalled, Workplace
 
 USERNAME, PASSWORD = "client", "of-the-client"
+GSSAPI = "GSSAPI"
 START_S = 120
 STOP_S = 30
+_HOST = "127.0.0.1"
 _STARTED = r"Kafka Server started|\[KafkaServer id=1\] started"
 _CLUSTER = "4L6g3nShT-eMCtK--X86sw"
 _SECURITY = "org.apache.kafka.common.security"
@@ -52,10 +57,29 @@ class BrokerDidNotStart(RuntimeError):
 @dataclass(frozen=True)
 class Broker:
     addresses: Mapping[str, str]
-    """Bootstrap address by security protocol."""
+    """Bootstrap address by listener, which is called as its security protocol; those for GSSAPI are KERBEROS and KERBEROS_SSL."""
     request_log: Path
     """One line for each request that it answered, as kafka.request.logger writes them at DEBUG."""
     java: "_Java"
+    files: Mapping[str, str]
+    """Variables that name the certificates and keytabs of clients."""
+
+    def settings(self, mechanism: str = "", *, tls: bool = False) -> dict[str, str]:
+        """Variables of a program that connects so. Without a mechanism, TLS is mutual."""
+        end = "SSL" if tls else "PLAINTEXT"
+        protocol = f"SASL_{end}" if mechanism else end
+        listener = protocol
+        if mechanism == GSSAPI:
+            listener = "KERBEROS_SSL" if tls else "KERBEROS"
+        return {
+            **self.files,
+            "BOOTSTRAP": self.addresses[listener],
+            "PROTOCOL": protocol,
+            "MECHANISM": mechanism,
+            "USERNAME": USERNAME,
+            "PASSWORD": PASSWORD,
+            "TOKEN": unsecured_token(USERNAME),
+        }
 
     def seed(self, topics: Sequence[str]) -> None:
         """Makes topics with one record each. Raises BrokerDidNotStart."""
@@ -68,21 +92,29 @@ class Broker:
 
 def jars(release: str, cache: Path) -> Path:
     """The folder with the jars of a broker release, fetched by Maven where it is not there yet. Raises NotInstalled."""
-    folder = cache / "brokers" / release
+    return _fetched(release, f"broker-{'4' if _is_4(release) else '3'}.pom.xml", cache)
+
+
+def _fetched(name: str, pom: str, cache: Path) -> Path:
+    """`name`: of the folder, a release of Kafka where the POM takes one."""
+    folder = cache / "brokers" / name
     if not folder.exists():
-        partial = folder.with_name(f".{release}")
+        partial = folder.with_name(f".{name}")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        pom = OF_BROKERS / f"broker-{'4' if _is_4(release) else '3'}.pom.xml"
-        copying = (f"-Dkafka.version={release}", f"-DoutputDirectory={partial}/jars")
-        Workplace(partial, cache).do("mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", *copying)
+        copying = (f"-Dkafka.version={name}", f"-DoutputDirectory={partial}/jars")
+        Workplace(partial, cache).do(
+            "mvn", "-q", "-B", "-f", OF_BROKERS / pom, "dependency:copy-dependencies", *copying
+        )
         (partial / "jars").rename(folder)
         shutil.rmtree(partial)
     return folder
 
 
 @contextmanager
-def running(broker: str, cache: Path, *formatting: str) -> Iterator[Broker]:
+def running(
+    broker: str, cache: Path, *formatting: str, tls: bool = False, kerberos: bool = False
+) -> Iterator[Broker]:
     """A fresh broker while the block runs: `4.0.1`; `4.0.1#transaction.version=0` with that feature level; `3.9.1@2.7`
     in ZooKeeper mode with that inter.broker.protocol.version. 2.x is always in ZooKeeper mode, which has no SCRAM
     credentials here. `formatting`: more arguments of StorageTool. Raises NotInstalled or BrokerDidNotStart.
@@ -92,9 +124,14 @@ def running(broker: str, cache: Path, *formatting: str) -> Iterator[Broker]:
     with tempfile.TemporaryDirectory(prefix="kafka-") as sandbox, ExitStack() as ending:
         ending.enter_context(confinement.ended_in_order())
         folder = Path(sandbox)
-        plain, sasl, own, other = free_ports(4)
+        listeners = _listeners(tls=tls, kerberos=kerberos)
+        other, *ports = free_ports(1 + len(listeners))
+        addresses = {
+            each: f"{host}:{port}" for (each, (_, host)), port in zip(listeners.items(), ports, strict=True)
+        }
         java = _Java(release, folder, jars(release, cache), ending)
-        settings = _settings(folder, plain, sasl, own)
+        files, more = _credentials(folder, cache, ending, tls=tls, kerberos=kerberos)
+        settings = _settings(folder, addresses, {each: kind for each, (kind, _) in listeners.items()}) | more
         if protocol or release.startswith("2."):
             settings |= _zookeeper(java, other, protocol)
             java.start("kafka.Kafka", _written(folder / "server.properties", settings))
@@ -108,8 +145,44 @@ def running(broker: str, cache: Path, *formatting: str) -> Iterator[Broker]:
             )
             java.start("kafka.Kafka", properties)
         java.wait_until_kafka_is_started()
-        addresses = {"PLAINTEXT": f"127.0.0.1:{plain}", "SASL_PLAINTEXT": f"127.0.0.1:{sasl}"}
-        yield Broker(addresses, folder / "request.log", java)
+        yield Broker(addresses, folder / "request.log", java, files)
+
+
+def _listeners(*, tls: bool, kerberos: bool) -> dict[str, tuple[str, str]]:
+    """Listener -> its security protocol and host. What the broker sends itself goes over INTERNAL: it is not among the requests of
+    the clients.
+    """
+    found = {
+        "PLAINTEXT": ("PLAINTEXT", _HOST),
+        "SASL_PLAINTEXT": ("SASL_PLAINTEXT", _HOST),
+        "INTERNAL": ("PLAINTEXT", _HOST),
+    }
+    if tls:
+        found |= {"SSL": ("SSL", _HOST), "SASL_SSL": ("SASL_SSL", _HOST)}
+    if kerberos:
+        found["KERBEROS"] = ("SASL_PLAINTEXT", sandbox_kdc.HOST)
+    if tls and kerberos:
+        found["KERBEROS_SSL"] = ("SASL_SSL", sandbox_kdc.HOST)
+    return found
+
+
+def _credentials(
+    folder: Path, cache: Path, ending: ExitStack, *, tls: bool, kerberos: bool
+) -> tuple[dict[str, str], dict[str, object]]:
+    """Variables of the clients and settings of the broker; starts the Kerberos server."""
+    files: dict[str, str] = {}
+    settings: dict[str, object] = {}
+    if tls:
+        made = sandbox_tls.made(folder / "tls")
+        files, settings = made.of_programs, made.of_broker
+    if kerberos:
+        (port,) = free_ports(1)
+        realm = sandbox_kdc.configured(folder / "kerberos", port, USERNAME)
+        java = _Java("", realm.folder, _fetched("kerby", sandbox_kdc.POM, cache), ending)
+        java.start(str(OF_BROKERS / sandbox_kdc.PROGRAM), *realm.arguments)
+        java.wait_until(lambda: sandbox_kdc.STARTED in (realm.folder / "output").read_text(errors="replace"))
+        files, settings = files | realm.of_programs, settings | realm.of_broker
+    return files, settings
 
 
 class _Java:
@@ -120,6 +193,7 @@ class _Java:
         self.environment = confinement.of_programs(folder / "home")
         self.command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
         self.command += ["-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC", _logging(release, folder)]
+        self.command += [f"-Djava.security.krb5.conf={folder}/kerberos/krb5.conf"]
         self.command += ["-cp", f"{jars}/*"]
         self.processes: list[subprocess.Popen[bytes]] = []
         self._started: tuple[str, ...] = ()
@@ -161,8 +235,12 @@ class _Java:
         return len(re.findall(_STARTED, log.read_text(errors="replace"))) if log.exists() else 0
 
     def wait_until_kafka_is_started(self) -> None:
+        self.wait_until(lambda: self._starts_in_log() >= self._starts)
+
+    def wait_until(self, is_ready: Callable[[], bool]) -> None:
+        """Raises BrokerDidNotStart if the program that was started last ends, or takes too long."""
         log, deadline = self.folder / "server.log", time.monotonic() + START_S
-        while self._starts_in_log() < self._starts:
+        while not is_ready():
             if self.processes[-1].poll() is not None or time.monotonic() > deadline:
                 said = log if log.exists() else self.folder / "output"
                 raise BrokerDidNotStart(_last_words(said.read_text(errors="replace")) or "it said nothing")
@@ -185,7 +263,7 @@ def _zookeeper(java: _Java, port: int, protocol: str) -> dict[str, object]:
 
 
 def _is_4(release: str) -> bool:
-    return int(release.split(".")[0]) >= 4
+    return release.startswith("4.")
 
 
 def _logging(release: str, folder: Path) -> str:
@@ -198,22 +276,17 @@ def _logging(release: str, folder: Path) -> str:
     return f"-D{option}{folder}/{name}"
 
 
-def _settings(folder: Path, plain: int, sasl: int, own: int) -> dict[str, object]:
+def _settings(folder: Path, addresses: Mapping[str, str], protocols: Mapping[str, str]) -> dict[str, object]:
+    """`addresses`, `protocols`: by listener."""
     scram = f"{_SECURITY}.scram.ScramLoginModule required;"
-    listeners = f"PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl},INTERNAL://127.0.0.1:{own}"
-    prefix = "listener.name.sasl_plaintext"
-    return {
+    listeners = ",".join(f"{name}://{address}" for name, address in addresses.items())
+    protocol_map = ",".join(f"{name}:{protocol}" for name, protocol in protocols.items())
+    found: dict[str, object] = {
         "listeners": listeners,
         "advertised.listeners": listeners,
-        # What it sends itself is not among the requests of the clients.
         "inter.broker.listener.name": "INTERNAL",
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "listener.security.protocol.map": f"{protocol_map},CONTROLLER:PLAINTEXT",
         "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
-        f"{prefix}.plain.sasl.jaas.config": f'{_SECURITY}.plain.PlainLoginModule required user_{USERNAME}="{PASSWORD}";',
-        f"{prefix}.scram-sha-256.sasl.jaas.config": scram,
-        f"{prefix}.scram-sha-512.sasl.jaas.config": scram,
-        # Tokens without a signature, which its default handlers take.
-        f"{prefix}.oauthbearer.sasl.jaas.config": f'{_SECURITY}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";',
         "log.dirs": folder / "data",
         "offsets.topic.replication.factor": 1,
         "offsets.topic.num.partitions": 4,
@@ -227,6 +300,16 @@ def _settings(folder: Path, plain: int, sasl: int, own: int) -> dict[str, object
         "log.cleaner.dedupe.buffer.size": 8388608,
         "auto.create.topics.enable": "true",
     }
+    for listener in ("sasl_plaintext", "sasl_ssl"):
+        prefix = f"listener.name.{listener}"
+        found |= {
+            f"{prefix}.plain.sasl.jaas.config": f'{_SECURITY}.plain.PlainLoginModule required user_{USERNAME}="{PASSWORD}";',
+            f"{prefix}.scram-sha-256.sasl.jaas.config": scram,
+            f"{prefix}.scram-sha-512.sasl.jaas.config": scram,
+            # Tokens without a signature, which its default handlers take.
+            f"{prefix}.oauthbearer.sasl.jaas.config": f'{_SECURITY}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";',
+        }
+    return found
 
 
 def _kraft(settings: dict[str, object], controller: int) -> dict[str, object]:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
 
 from client_telemetry.formats.report_file import Client
 from client_telemetry.knowledge import client_ranges, client_versions, served, software
@@ -11,13 +13,19 @@ from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.rehearsal.library_programs import BY_NAME
 
 LIBRDKAFKA = "librdkafka"
-WITHOUT_LOGIN = frozenset(("pykafka", "kafka-node", "kafka-rust"))
-"""Whose programs do not log in: they run on the listener without logins."""
-_TOKENS = "OAUTHBEARER"
-WITHOUT_TOKENS = frozenset(("confluent-kafka-go", "sarama", "kafka-go", "platformatic-kafka"))
-"""Whose programs log in, but not with OAUTHBEARER."""
 _CARRIERS = ("confluent-kafka-python", "confluent-kafka-go")
 """What runs librdkafka, in the order in which they are tried: a wheel has it whole, and the Go module has every release of it."""
+WITHOUT_LOGIN = frozenset(("pykafka", "kafka-node", "kafka-rust"))
+"""Whose programs do not log in: they run on the listener without logins."""
+WITHOUT_TLS = frozenset(("kafka-rust",))
+WITHOUT_MECHANISM: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "OAUTHBEARER": frozenset(("confluent-kafka-go", "sarama", "kafka-go", "platformatic-kafka")),
+        # The librdkafka in wheels and in the Go module is built without; the others leave it to their users.
+        "GSSAPI": frozenset((*_CARRIERS, "kafka-go", "kafkajs", "platformatic-kafka")),
+    }
+)
+"""Mechanism -> programs that log in, but not with it."""
 _PINNED_BY = {"kafka-python": "api_version", "aiokafka": "api_version"}
 """Library -> the setting that pins its request versions to a release (written_configurations.csv). Sarama's Version does so too,
 but what it sends at each is not in the knowledge base: it is run as its default."""
@@ -31,6 +39,16 @@ _TELLING = frozenset((0, 1, 2))
 _Version = tuple[int, ...]
 
 
+class WayIn(NamedTuple):
+    """How a client connects: with a SASL mechanism or without login; with TLS, then without login by a client certificate."""
+
+    mechanism: str = ""
+    tls: bool = False
+
+
+WITHOUT = WayIn()
+
+
 @dataclass(frozen=True, order=True)
 class Subject:
     """A library as it is run: `program` is the library, or the binding that carries librdkafka."""
@@ -40,6 +58,7 @@ class Subject:
     configuration: str = ""
     """Settings joined by blanks, as the program takes them: `api_version=0.10.1`."""
     mechanism: str = ""
+    tls: bool = False
 
     @property
     def text(self) -> str:
@@ -47,7 +66,8 @@ class Subject:
         >>> Subject("kafka-python", "2.0.2", "api_version=0.10.1").text
         'kafka-python 2.0.2 (api_version=0.10.1)'
         """
-        more = ", ".join(filter(None, (self.configuration, self.mechanism)))
+        tls = ("TLS" if self.mechanism else "client certificate") if self.tls else ""
+        more = ", ".join(filter(None, (self.configuration, self.mechanism, tls)))
         return f"{self.program} {self.version}" + (f" ({more})" if more else "")
 
 
@@ -60,7 +80,7 @@ class Wanted:
     reason: str = ""
 
 
-def of_client(client: Client, from_release: str, mechanism: str = "") -> Wanted:
+def of_client(client: Client, from_release: str, way_in: WayIn = WITHOUT) -> Wanted:
     """`client`: one of a report.json."""
     name = declared(client["client_software_name"])
     if name is not None:
@@ -70,7 +90,7 @@ def of_client(client: Client, from_release: str, mechanism: str = "") -> Wanted:
         if identity.version is None:
             return Wanted(reason=f"the version of its {identity.library} is not known")
         own = _binding_of(identity.text) if identity.library == LIBRDKAFKA else ("", "")
-        return _wanted(identity.library, (identity.version,), own, "", mechanism, is_inferred=False)
+        return _wanted(identity.library, (identity.version,), own, "", way_in, is_inferred=False)
     named = _inferred(client["identified_as"] or "")
     if named is None:
         return Wanted(reason="its library is not known")
@@ -80,7 +100,7 @@ def of_client(client: Client, from_release: str, mechanism: str = "") -> Wanted:
     if pin is None:
         return Wanted(reason=f"no {pinned_by} of {library} explains its requests")
     configuration = f"{pinned_by}={pin}" if pin else ""
-    return _wanted(library, versions, ("", ""), configuration, mechanism, is_inferred=True)
+    return _wanted(library, versions, ("", ""), configuration, way_in, is_inferred=True)
 
 
 def _wanted(
@@ -88,22 +108,34 @@ def _wanted(
     versions: tuple[_Version, ...],
     binding: tuple[str, str],
     configuration: str,
-    mechanism: str,
+    way_in: WayIn,
     *,
     is_inferred: bool,
 ) -> Wanted:
     subjects = tuple(
         tuple(
-            Subject(program, text, configuration, "" if program in WITHOUT_LOGIN else mechanism)
+            Subject(
+                program, text, configuration, "" if program in WITHOUT_LOGIN else way_in.mechanism, way_in.tls
+            )
             for program, text in _carried(library, version, binding)
-            if mechanism != _TOKENS or program not in WITHOUT_TOKENS
+            if _can(program, way_in)
         )
         for version in dict.fromkeys(versions)
     )
     if not all(subjects):
-        logging_in = " that logs in with OAUTHBEARER" if mechanism == _TOKENS else ""
-        return Wanted(reason=f"there is no program for {library}{logging_in}")
+        return Wanted(reason=f"there is no program for {library}{_lacking(library, way_in)}")
     return Wanted(subjects, is_inferred)
+
+
+def _can(program: str, way_in: WayIn) -> bool:
+    lacks_tls = way_in.tls and program in WITHOUT_TLS
+    return not lacks_tls and program not in WITHOUT_MECHANISM.get(way_in.mechanism, ())
+
+
+def _lacking(library: str, way_in: WayIn) -> str:
+    if library not in (*BY_NAME, LIBRDKAFKA):
+        return ""
+    return " that connects with TLS" if library in WITHOUT_TLS else f" that logs in with {way_in.mechanism}"
 
 
 def _carried(library: str, version: _Version, binding: tuple[str, str]) -> list[tuple[str, str]]:

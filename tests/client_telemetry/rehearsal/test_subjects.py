@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from client_telemetry.knowledge import apis, client_versions
 from client_telemetry.rehearsal import subjects
+from client_telemetry.rehearsal.subjects import WayIn
 
 MATRIX = Path(__file__).parents[3] / "benchmarks" / "matrix"
 
@@ -121,12 +122,31 @@ def test_pins_of_real_clients_are_found():
 
 
 def test_tokens_need_a_program_that_has_them():
-    wanted = subjects.of_client(client("kgo", "v1.22.2"), "3.9.1", "OAUTHBEARER")
+    wanted = subjects.of_client(client("kgo", "v1.22.2"), "3.9.1", WayIn("OAUTHBEARER"))
     assert texts(wanted) == [["franz-go 1.22.2 (OAUTHBEARER)"]]
     wanted = subjects.of_client(
-        client("confluent-kafka-python", "1.7.0-rdkafka-1.7.0"), "3.9.1", "OAUTHBEARER"
+        client("confluent-kafka-python", "1.7.0-rdkafka-1.7.0"), "3.9.1", WayIn("OAUTHBEARER")
     )
     assert texts(wanted) == [["confluent-kafka-python 1.7.0 (OAUTHBEARER)"]]
-    sarama = subjects.of_client(client("sarama", "v1.45.1"), "3.9.1", "OAUTHBEARER")
+    sarama = subjects.of_client(client("sarama", "v1.45.1"), "3.9.1", WayIn("OAUTHBEARER"))
     assert sarama.reason == "there is no program for sarama that logs in with OAUTHBEARER"
-    assert subjects.of_client(client("sarama", "v1.45.1"), "3.9.1", "PLAIN").subjects
+    assert subjects.of_client(client("sarama", "v1.45.1"), "3.9.1", WayIn("PLAIN")).subjects
+
+
+def test_tls_and_kerberos_need_a_program_that_has_them():
+    java = client("apache-kafka-java", "3.6.2")
+    for way_in, text in [
+        (WayIn(tls=True), "client certificate"),
+        (WayIn("PLAIN", tls=True), "PLAIN, TLS"),
+        (WayIn("GSSAPI"), "GSSAPI"),
+    ]:
+        assert texts(subjects.of_client(java, "3.9.1", way_in)) == [[f"kafka-clients 3.6.2 ({text})"]]
+    without = [
+        ("librdkafka", WayIn("GSSAPI"), "logs in with GSSAPI"),
+        ("kafka-rust", WayIn(tls=True), "connects with TLS"),
+    ]
+    for library, way_in, lacking in without:
+        wanted = subjects.of_client(
+            client(identified_as=f"probably {library} (any version)"), "3.9.1", way_in
+        )
+        assert wanted.reason == f"there is no program for {library} that {lacking}"

@@ -13,7 +13,12 @@ import (
 
 func client(extra ...kgo.Opt) (*kgo.Client, error) {
 	options := []kgo.Opt{kgo.SeedBrokers(env("BOOTSTRAP")), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.AllowAutoTopicCreation()}
+	if settings := tlsSettings(); settings != nil {
+		options = append(options, kgo.DialTLSConfig(settings))
+	}
 	switch env("MECHANISM") {
+	case "GSSAPI":
+		options = append(options, kgo.SASL(kerberosLogin()))
 	case "OAUTHBEARER":
 		options = append(options, kgo.SASL(oauth.Auth{Token: env("TOKEN")}.AsMechanism()))
 	case "PLAIN":

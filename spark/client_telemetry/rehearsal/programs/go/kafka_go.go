@@ -31,11 +31,11 @@ func mechanism() sasl.Mechanism {
 }
 
 func dialer() *kafka.Dialer {
-	return &kafka.Dialer{Timeout: 8 * time.Second, SASLMechanism: mechanism()}
+	return &kafka.Dialer{Timeout: 8 * time.Second, SASLMechanism: mechanism(), TLS: tlsSettings()}
 }
 
 func client() *kafka.Client {
-	return &kafka.Client{Addr: kafka.TCP(env("BOOTSTRAP")), Timeout: 10 * time.Second, Transport: &kafka.Transport{SASL: mechanism()}}
+	return &kafka.Client{Addr: kafka.TCP(env("BOOTSTRAP")), Timeout: 10 * time.Second, Transport: &kafka.Transport{SASL: mechanism(), TLS: tlsSettings()}}
 }
 
 func connect() error {
@@ -53,7 +53,7 @@ func connect() error {
 func produce() error {
 	writer := &kafka.Writer{
 		Addr: kafka.TCP(env("BOOTSTRAP")), Topic: env("TOPIC"), Compression: kafka.Gzip, AllowAutoTopicCreation: true,
-		Transport: &kafka.Transport{SASL: mechanism()},
+		Transport: &kafka.Transport{SASL: mechanism(), TLS: tlsSettings()},
 		Balancer:  kafka.BalancerFunc(func(kafka.Message, ...int) int { return 0 }),
 	}
 	defer writer.Close()

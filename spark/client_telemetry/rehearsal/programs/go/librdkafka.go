@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/kafka"
@@ -10,8 +11,15 @@ import (
 
 func settings(extra kafka.ConfigMap) *kafka.ConfigMap {
 	all := kafka.ConfigMap{"bootstrap.servers": env("BOOTSTRAP"), "socket.timeout.ms": 8000}
+	if env("PROTOCOL") != "" {
+		all["security.protocol"] = env("PROTOCOL")
+	}
+	if strings.HasSuffix(env("PROTOCOL"), "SSL") {
+		all["ssl.ca.location"] = env("CA")
+		all["ssl.certificate.location"] = env("CERTIFICATE")
+		all["ssl.key.location"] = env("KEY")
+	}
 	if env("MECHANISM") != "" {
-		all["security.protocol"] = "SASL_PLAINTEXT"
 		all["sasl.mechanisms"] = env("MECHANISM")
 		all["sasl.username"] = env("USERNAME")
 		all["sasl.password"] = env("PASSWORD")

@@ -46,7 +46,12 @@ func settings() *sarama.Config {
 			panic("unknown setting " + setting)
 		}
 	}
-	if env("MECHANISM") != "" {
+	if settings := tlsSettings(); settings != nil {
+		config.Net.TLS.Enable, config.Net.TLS.Config = true, settings
+	}
+	if env("MECHANISM") == "GSSAPI" {
+		kerberosLogin(config)
+	} else if env("MECHANISM") != "" {
 		config.Net.SASL.Enable = true
 		config.Net.SASL.Handshake = true
 		config.Net.SASL.Version = sarama.SASLHandshakeV1
@@ -55,6 +60,27 @@ func settings() *sarama.Config {
 		config.Net.SASL.SCRAMClientGeneratorFunc = func() sarama.SCRAMClient { return &scramClient{} }
 	}
 	return config
+}
+
+// kerberosLogin sets fields that Sarama has since 1.23: before, it panics and says so.
+func kerberosLogin(config *sarama.Config) {
+	config.Net.SASL.Enable = true
+	config.Net.SASL.Mechanism = "GSSAPI"
+	kerberos := reflect.ValueOf(config).Elem().FieldByName("Net").FieldByName("SASL").FieldByName("GSSAPI")
+	if !kerberos.IsValid() {
+		panic("this Sarama has no GSSAPI")
+	}
+	kerberos.FieldByName("AuthType").SetInt(2) // KRB5_KEYTAB_AUTH
+	settings := map[string]string{
+		"KeyTabPath": env("KEYTAB"), "KerberosConfigPath": env("KRB5_CONFIG"), "ServiceName": "kafka",
+		"Username": env("USERNAME"), "Realm": env("REALM"),
+	}
+	for name, value := range settings {
+		kerberos.FieldByName(name).SetString(value)
+	}
+	if fast := kerberos.FieldByName("DisablePAFXFAST"); fast.IsValid() {
+		fast.SetBool(true)
+	}
 }
 
 func brokers() []string { return []string{env("BOOTSTRAP")} }

@@ -3,13 +3,34 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 )
 
 func env(name string) string { return os.Getenv(name) }
+
+// tlsSettings are nil where the program connects without TLS.
+func tlsSettings() *tls.Config {
+	if !strings.HasSuffix(env("PROTOCOL"), "SSL") {
+		return nil
+	}
+	trusted, err := os.ReadFile(env("CA"))
+	if err != nil {
+		panic(err)
+	}
+	own, err := tls.LoadX509KeyPair(env("CERTIFICATE"), env("KEY"))
+	if err != nil {
+		panic(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(trusted)
+	return &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{own}}
+}
 
 func report(step string, err error) bool {
 	outcome := "ok"

@@ -1,5 +1,6 @@
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +18,7 @@ import org.apache.kafka.common.config.ConfigResource;
 public final class JavaClient {
     private static final String TOPIC = env("TOPIC");
     private static final String GROUP = env("GROUP");
+    private static final String SECURITY = "org.apache.kafka.common.security.";
     private static final TopicPartition PARTITION = new TopicPartition(TOPIC, 0);
 
     private interface Step {
@@ -44,10 +46,16 @@ public final class JavaClient {
         all.put("bootstrap.servers", env("BOOTSTRAP"));
         all.put("request.timeout.ms", "8000");
         all.put("default.api.timeout.ms", "12000");
+        if (!env("PROTOCOL").isEmpty()) {
+            all.put("security.protocol", env("PROTOCOL"));
+        }
+        if (env("PROTOCOL").endsWith("SSL")) {
+            tls(all);
+        }
         if (!env("MECHANISM").isEmpty()) {
-            all.put("security.protocol", "SASL_PLAINTEXT");
             all.put("sasl.mechanism", env("MECHANISM"));
-            all.put("sasl.jaas.config", "org.apache.kafka.common.security." + login(env("MECHANISM")) + ";");
+            all.put("sasl.jaas.config", login(env("MECHANISM")) + ";");
+            all.put("sasl.kerberos.service.name", "kafka");
         }
         for (String each : more) {
             all.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
@@ -55,12 +63,26 @@ public final class JavaClient {
         return all;
     }
 
+    /** Stores in PKCS12, which all versions read. */
+    private static void tls(Properties all) {
+        for (String store : List.of("truststore", "keystore")) {
+            all.put("ssl." + store + ".type", "PKCS12");
+            all.put("ssl." + store + ".location", env(store.toUpperCase(Locale.ROOT)));
+            all.put("ssl." + store + ".password", env("STORE_PASSWORD"));
+        }
+        all.put("ssl.key.password", env("STORE_PASSWORD"));
+    }
+
     private static String login(String mechanism) {
+        if (mechanism.equals("GSSAPI")) {
+            return "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true keyTab=\"" + env("KEYTAB")
+                    + "\" principal=\"" + env("USERNAME") + "@" + env("REALM") + "\"";
+        }
         if (mechanism.equals("OAUTHBEARER")) {
-            return "oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"" + env("USERNAME") + "\"";
+            return SECURITY + "oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"" + env("USERNAME") + "\"";
         }
         String module = mechanism.startsWith("SCRAM") ? "scram.ScramLoginModule" : "plain.PlainLoginModule";
-        return module + " required username=\"" + env("USERNAME") + "\" password=\"" + env("PASSWORD") + "\"";
+        return SECURITY + module + " required username=\"" + env("USERNAME") + "\" password=\"" + env("PASSWORD") + "\"";
     }
 
     private static Properties producing(String... more) {
@@ -150,6 +172,9 @@ public final class JavaClient {
     }
 
     public static void main(String[] arguments) {
+        if (!env("KRB5_CONFIG").isEmpty()) {
+            System.setProperty("java.security.krb5.conf", env("KRB5_CONFIG"));
+        }
         if (report("connect", JavaClient::connect)) {
             report("produce", JavaClient::produce);
             report("consume", JavaClient::consume);

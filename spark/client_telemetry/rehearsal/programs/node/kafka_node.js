@@ -1,8 +1,8 @@
 // The steps of a rehearsal with kafka-node.
 const kafka = require("kafka-node");
-const { report, within, env } = require("./steps.js");
+const { report, within, env, tls } = require("./steps.js");
 
-const settings = { kafkaHost: env("BOOTSTRAP"), connectTimeout: 8000, requestTimeout: 8000, connectRetryOptions: { retries: 1 } };
+const settings = { kafkaHost: env("BOOTSTRAP"), connectTimeout: 8000, requestTimeout: 8000, connectRetryOptions: { retries: 1 }, sslOptions: tls() };
 const topic = env("TOPIC");
 let client;
 

@@ -1,6 +1,6 @@
 // The steps of a rehearsal with kafkajs.
 const { Kafka, logLevel } = require("kafkajs");
-const { report, within, authentication, env } = require("./steps.js");
+const { report, within, authentication, env, tls } = require("./steps.js");
 
 function login(mechanism, username, password) {
   if (mechanism === "oauthbearer") return { mechanism, oauthBearerProvider: async () => ({ value: env("TOKEN") }) };
@@ -12,6 +12,7 @@ const kafka = new Kafka({
   logLevel: logLevel.NOTHING,
   connectionTimeout: 8000,
   retry: { retries: 2 },
+  ssl: tls(),
   ...authentication((mechanism, username, password) => ({ sasl: login(mechanism.toLowerCase(), username, password) })),
 });
 const topic = env("TOPIC");

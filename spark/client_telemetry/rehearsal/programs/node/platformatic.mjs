@@ -2,12 +2,13 @@
 import { Admin, Consumer, Producer, stringDeserializers, stringSerializers } from "@platformatic/kafka";
 import steps from "./steps.js";
 
-const { env, report, within, authentication } = steps;
+const { env, report, within, authentication, tls } = steps;
 const common = {
   clientId: "fixes",
   bootstrapBrokers: [env("BOOTSTRAP")],
   timeout: 8000,
   autocreateTopics: true,
+  tls: tls(),
   ...authentication((mechanism, username, password) => ({ sasl: { mechanism, username, password } })),
 };
 const topic = env("TOPIC");

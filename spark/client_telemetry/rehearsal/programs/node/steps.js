@@ -1,4 +1,6 @@
 // What the Node programs share: settings come in the environment, each step goes out as a line of JSON.
+const fs = require("fs");
+
 const env = (name) => process.env[name] || "";
 
 function within(seconds, promise) {
@@ -24,4 +26,11 @@ function authentication(of) {
   return env("MECHANISM") ? of(env("MECHANISM"), env("USERNAME"), env("PASSWORD")) : {};
 }
 
-module.exports = { env, within, report, authentication };
+// Files of TLS, as Node takes them; undefined without.
+function tls() {
+  if (!env("PROTOCOL").endsWith("SSL")) return undefined;
+  const read = (name) => fs.readFileSync(env(name), "utf8");
+  return { ca: [read("CA")], cert: read("CERTIFICATE"), key: read("KEY") };
+}
+
+module.exports = { env, within, report, authentication, tls };

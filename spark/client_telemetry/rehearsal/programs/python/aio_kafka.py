@@ -5,7 +5,8 @@ import os
 from collections.abc import Coroutine
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from steps import env, login_of_kafka_python, report
+from aiokafka.helpers import create_ssl_context
+from steps import env, login_of_kafka_python, report, uses_tls
 
 
 def token_provider() -> object:
@@ -23,6 +24,10 @@ SETTINGS: dict[str, object] = {
     "bootstrap_servers": env("BOOTSTRAP"),
     **login_of_kafka_python(token_provider() if env("MECHANISM") == "OAUTHBEARER" else None),
 }
+if uses_tls():
+    SETTINGS["ssl_context"] = create_ssl_context(
+        cafile=env("CA"), certfile=env("CERTIFICATE"), keyfile=env("KEY")
+    )
 if env("CONFIGURATION"):
     SETTINGS["api_version"] = env("CONFIGURATION").removeprefix("api_version=")
 READS = {"auto_offset_reset": "earliest", "enable_auto_commit": False}

@@ -5,20 +5,26 @@ import os
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
-from steps import env, report
+from steps import env, report, uses_tls
 
 TOPIC, GROUP = env("TOPIC"), env("GROUP")
 SETTINGS: dict[str, object] = {"bootstrap.servers": env("BOOTSTRAP"), "socket.timeout.ms": 8000}
+if env("PROTOCOL"):
+    SETTINGS["security.protocol"] = env("PROTOCOL")
+if uses_tls():
+    SETTINGS |= {
+        "ssl.ca.location": env("CA"),
+        "ssl.certificate.location": env("CERTIFICATE"),
+        "ssl.key.location": env("KEY"),
+    }
 if env("MECHANISM") == "OAUTHBEARER":
     SETTINGS |= {
-        "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanisms": "OAUTHBEARER",
         "enable.sasl.oauthbearer.unsecure.jwt": True,
         "sasl.oauthbearer.config": f"principal={env('USERNAME')}",
     }
 elif env("MECHANISM"):
     SETTINGS |= {
-        "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanisms": env("MECHANISM"),
         "sasl.username": env("USERNAME"),
         "sasl.password": env("PASSWORD"),

@@ -4,7 +4,7 @@ import importlib
 import os
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from steps import env, login_of_kafka_python, report, settings_of
+from steps import env, login_of_kafka_python, report, settings_of, uses_tls
 
 
 def token_provider() -> object:
@@ -18,10 +18,12 @@ def token_provider() -> object:
     raise ImportError("no AbstractTokenProvider")
 
 
+TLS = {"ssl_cafile": env("CA"), "ssl_certfile": env("CERTIFICATE"), "ssl_keyfile": env("KEY")}
 SETTINGS: dict[str, object] = {
     "bootstrap_servers": env("BOOTSTRAP"),
     **settings_of("api_version"),
     **login_of_kafka_python(token_provider() if env("MECHANISM") == "OAUTHBEARER" else None),
+    **(TLS if uses_tls() else {}),
 }
 READS = {"auto_offset_reset": "earliest", "enable_auto_commit": False, "consumer_timeout_ms": 20_000}
 TOPIC, GROUP = env("TOPIC"), env("GROUP")

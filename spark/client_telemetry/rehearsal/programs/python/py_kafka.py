@@ -3,21 +3,23 @@
 import os
 import time
 
-from pykafka import KafkaClient
+from pykafka import KafkaClient, SslConfig
 from pykafka.common import CompressionType, OffsetType
 from pykafka.exceptions import UnknownTopicOrPartition
 from pykafka.topic import Topic
-from steps import env, report
+from steps import env, report, uses_tls
 
 TOPIC, GROUP = env("TOPIC").encode(), env("GROUP").encode()
 
 
 def client() -> KafkaClient:
-    settings = {
+    settings: dict[str, object] = {
         "hosts": env("BOOTSTRAP"),
         "socket_timeout_ms": 8000,
         "offsets_channel_socket_timeout_ms": 8000,
     }
+    if uses_tls():
+        settings["ssl_config"] = SslConfig(env("CA"), certfile=env("CERTIFICATE"), keyfile=env("KEY"))
     try:
         return KafkaClient(**settings, broker_version="2.3.0")
     except TypeError:  # before 2.6.0 it speaks one version of the protocol

@@ -16,23 +16,22 @@ def settings_of(*names: str) -> dict[str, object]:
     return {name: tuple(map(int, value.split("."))) for name, value in given.items()}
 
 
+def uses_tls() -> bool:
+    return env("PROTOCOL").endswith("SSL")
+
+
 def login_of_kafka_python(token_provider: object) -> dict[str, object]:
-    """The settings with which kafka-python and aiokafka log in; none without a MECHANISM. `token_provider`: of
-    the TOKEN, as the library wants it."""
+    """The settings with which kafka-python and aiokafka log in, without those of TLS. `token_provider`: of the TOKEN, as the
+    library wants it."""
+    found: dict[str, object] = {"security_protocol": env("PROTOCOL")} if env("PROTOCOL") else {}
     if not env("MECHANISM"):
-        return {}
+        return found
+    found["sasl_mechanism"] = env("MECHANISM")
     if env("MECHANISM") == "OAUTHBEARER":
-        return {
-            "security_protocol": "SASL_PLAINTEXT",
-            "sasl_mechanism": "OAUTHBEARER",
-            "sasl_oauth_token_provider": token_provider,
-        }
-    return {
-        "security_protocol": "SASL_PLAINTEXT",
-        "sasl_mechanism": env("MECHANISM"),
-        "sasl_plain_username": env("USERNAME"),
-        "sasl_plain_password": env("PASSWORD"),
-    }
+        return found | {"sasl_oauth_token_provider": token_provider}
+    if env("MECHANISM") == "GSSAPI":
+        return found | {"sasl_kerberos_service_name": "kafka"}
+    return found | {"sasl_plain_username": env("USERNAME"), "sasl_plain_password": env("PASSWORD")}
 
 
 def report(step: str, work: Callable[[], None] | None = None, outcome: str = "ok") -> bool:
