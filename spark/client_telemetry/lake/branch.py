@@ -12,15 +12,14 @@ from functools import partial, reduce
 from typing import Protocol, cast
 
 from pyiceberg.expressions import BooleanExpression
-from pyiceberg.expressions.visitors import ROWS_MUST_MATCH, _StrictMetricsEvaluator
+from pyiceberg.expressions.visitors import ROWS_MUST_MATCH
 from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.manifest import DataFile as IcebergFile
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Operation, Snapshot
-from pyiceberg.table.update import RemoveSnapshotRefUpdate, RemoveSnapshotsUpdate
-from pyiceberg.table.update.snapshot import _MergeAppendFiles, _OverwriteFiles
+from pyiceberg.table.update.snapshot import ExpireSnapshots, ManageSnapshots
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -28,6 +27,7 @@ from client_telemetry.lake import files, refs
 from client_telemetry.lake.catalog import CATALOG, FORGETS_BRANCHES, NAMESPACE, NoSuchLake
 from client_telemetry.lake.commits import Change, ConcurrentCommit, Superseded
 from client_telemetry.lake.files import PartitionFile
+from client_telemetry.lake.iceberg_internals import MergingOverwrite, strict_metrics
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.table import Row, Table
@@ -64,12 +64,6 @@ _PUBLICATION_FILES = 16
 """Maximum number of files of a cluster in `publications`; beyond that they are merged into one. Each run reads all of
 them.
 """
-
-
-class _MergingOverwrite(_OverwriteFiles, _MergeAppendFiles):  # type: ignore[misc]
-    """Replaces files and merges small manifests, as Iceberg's MergingSnapshotProducer does. pyiceberg's own leaves one or two
-    manifests with each commit, of which every later commit lists all.
-    """
 
 
 class _NameTaken(Exception):
@@ -385,7 +379,7 @@ def replace_matching(
     nothing to do.
     """
     # Files in this project's partitions were selected by them.
-    evaluator = _StrictMetricsEvaluator(iceberg.schema(), where)
+    evaluator = strict_metrics(iceberg.schema(), where)
     identity = set(table.partition)
     plans = files.planned(iceberg, None, where)
     kept_files: list[IcebergFile] = []
@@ -405,7 +399,7 @@ def replace_matching(
         kept_files += [_registered(iceberg, url) for url in write_rows(table, TablePlace.of(iceberg), rest)]
     if properties is None and not plans:
         return 0
-    with _MergingOverwrite(
+    with MergingOverwrite(
         Operation.OVERWRITE, transaction, iceberg.io, snapshot_properties=dict(properties or {})
     ) as overwrite:
         for plan in plans:
@@ -448,11 +442,11 @@ def _remove_branch(iceberg: IcebergTable, transaction: Transaction, name: str) -
     metadata = iceberg.metadata
     if name not in metadata.refs:
         return []
-    transaction._apply((RemoveSnapshotRefUpdate(ref_name=name),))
+    ManageSnapshots(transaction).remove_branch(name).commit()
     own = refs.lineage(metadata, name)
     if refs.ATTEMPT not in refs.summary(own[-1]):
         return []  # created from main: its snapshots may be main's
-    transaction._apply((RemoveSnapshotsUpdate(snapshot_ids=[snapshot.snapshot_id for snapshot in own]),))
+    ExpireSnapshots(transaction).by_ids([snapshot.snapshot_id for snapshot in own]).commit()
     manifests = [manifest.manifest_path for snapshot in own for manifest in snapshot.manifests(iceberg.io)]
     return [*manifests, *(snapshot.manifest_list for snapshot in own)]
 

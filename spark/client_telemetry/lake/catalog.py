@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -25,6 +24,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from client_telemetry.formats.raw.file_system import has_secret_option, without_userinfo
+from client_telemetry.lake.iceberg_internals import server_time
 from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
 from client_telemetry.lake.table_folders import is_temporary, other_folder
@@ -256,10 +256,8 @@ def check_clock(catalog: Catalog) -> None:
         with catalog.engine.connect() as connection:
             theirs = float(connection.scalar(text("select extract(epoch from clock_timestamp())")))
     elif isinstance(catalog, RestCatalog):
-        answer = catalog._session.get(catalog.url("config", prefixed=False))
-        theirs = (
-            parsedate_to_datetime(answer.headers["Date"]).timestamp() if "Date" in answer.headers else None
-        )
+        answered = server_time(catalog)
+        theirs = answered.timestamp() if answered else None
     ahead = time.time() - theirs if theirs else 0
     if abs(ahead) > _CLOCKS_APART_S:
         raise WrongClock(

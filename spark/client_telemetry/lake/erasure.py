@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pyarrow import fs
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import Transaction
-from pyiceberg.table.update import RemoveSnapshotRefUpdate
+from pyiceberg.table.update.snapshot import ManageSnapshots
 
 from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.lake import refs
@@ -220,7 +220,7 @@ def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -
 
     def change(_: IcebergTable, transaction: Transaction) -> None:
         for ref in tags:
-            transaction._apply((RemoveSnapshotRefUpdate(ref_name=ref),))
+            ManageSnapshots(transaction).remove_tag(ref).commit()
 
     if tags:
         lake.committed(name, change)

@@ -11,7 +11,9 @@ from typing import Protocol, cast
 
 from pyarrow import fs
 from pyiceberg.io import S3_RETRY_STRATEGY_IMPL, InputFile, InputStream, OutputFile, OutputStream
-from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO, _import_retry_strategy
+from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
+
+from client_telemetry.lake.iceberg_internals import parts_of, retry_strategy
 
 _METADATA = (".avro", ".metadata.json")
 _MOST_BYTES = 64 * 2**20
@@ -58,7 +60,7 @@ class StoreFileIO(PyArrowFileIO):
         _, (options,) = super()._initialize_s3_fs(netloc).__reduce__()
         options["allow_delayed_open"] = True
         if strategy := self.properties.get(S3_RETRY_STRATEGY_IMPL):
-            options["retry_strategy"] = _import_retry_strategy(strategy)
+            options["retry_strategy"] = retry_strategy(strategy)
         return fs.S3FileSystem(**options)
 
     def new_input(self, location: str) -> PyArrowFile:
@@ -86,7 +88,7 @@ class _StoredFile(PyArrowFile):
 
     @classmethod
     def of(cls, file: PyArrowFile) -> "_StoredFile":
-        return cls(file.location, file._path, file._filesystem, file._buffer_size)
+        return cls(file.location, *parts_of(file))
 
     def __len__(self) -> int:
         content = _CONTENTS.get(self.location)

@@ -26,6 +26,7 @@ from pyiceberg.types import TimestamptzType
 from pyiceberg.utils.datetime import days_to_date, micros_to_timestamptz
 
 from client_telemetry.lake.commits import SnapshotGone
+from client_telemetry.lake.iceberg_internals import metrics_may_match, partition_may_match
 from client_telemetry.tables.table import Table
 
 _PORTION = 1_000_000
@@ -339,9 +340,9 @@ def planned(iceberg: IcebergTable, snapshot: int | None, where: BooleanExpressio
 def may_match(iceberg: IcebergTable, where: BooleanExpression, file: IcebergFile) -> bool:
     """Whether a data or delete file may concern matching rows."""
     planner = ManifestGroupPlanner(iceberg.metadata, iceberg.io, where)
-    if not planner._build_partition_evaluator(file.spec_id)(file):
+    if not partition_may_match(planner, file.spec_id)(file):
         return False
-    return file.content != DataFileContent.DATA or planner._build_metrics_evaluator()(file)
+    return file.content != DataFileContent.DATA or metrics_may_match(planner)(file)
 
 
 def partition_of(iceberg: IcebergTable, table: Table, file: IcebergFile) -> dict[str, object]:

@@ -27,8 +27,7 @@ from pyiceberg.exceptions import (
 from pyiceberg.io.pyarrow import PYARROW_FIELD_DOC_KEY
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import TableProperties, Transaction
-from pyiceberg.table.refs import SnapshotRefType
-from pyiceberg.table.update import RemoveSnapshotsUpdate
+from pyiceberg.table.update.snapshot import ExpireSnapshots, ManageSnapshots
 from pyiceberg.transforms import IdentityTransform
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -198,7 +197,7 @@ class Lake:
 
         def make(iceberg: IcebergTable, transaction: Transaction) -> None:
             head = iceberg.metadata.refs["main"].snapshot_id
-            transaction._apply(*transaction._set_ref_snapshot(head, _PROBE, SnapshotRefType.BRANCH))
+            ManageSnapshots(transaction).create_branch(head, _PROBE).commit()
 
         self.committed(table.name, make)
         if _PROBE not in self.table(table).metadata.refs:
@@ -297,7 +296,7 @@ class Lake:
             # Maintenance lists the table's folder only; its weekly expiry goes by references.
             elsewhere = OTHER_FOLDERS & iceberg.properties.keys()
             if is_moved and not elsewhere and (ids := refs.no_longer_read(iceberg.metadata, first)):
-                transaction._apply((RemoveSnapshotsUpdate(snapshot_ids=ids),))
+                ExpireSnapshots(transaction).by_ids(ids).commit()
 
         return committed(lambda: self.known_table(name), and_expire)
 
@@ -446,10 +445,8 @@ class Lake:
         def change(iceberg: IcebergTable, transaction: Transaction) -> None:
             tag = iceberg.metadata.refs.get(name)
             if tag is None or tag.snapshot_id != snapshot:
-                of_tag = transaction._set_ref_snapshot(
-                    snapshot, name, SnapshotRefType.TAG, max_ref_age_ms=KEPT_DAYS * 86_400_000
-                )
-                transaction._apply(*of_tag)
+                tags = ManageSnapshots(transaction)
+                tags.create_tag(snapshot, name, max_ref_age_ms=KEPT_DAYS * 86_400_000).commit()
 
         self.committed(table.name, change)
 

@@ -17,10 +17,12 @@ from itertools import pairwise
 from typing import Self
 
 from pyiceberg.io import FileIO
-from pyiceberg.manifest import ManifestFile, _manifests
+from pyiceberg.manifest import ManifestFile
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Snapshot
+
+from client_telemetry.lake.iceberg_internals import manifests
 
 _LISTS = 64
 """Manifest lists that a process caches: a few for each table that a stage touches."""
@@ -67,7 +69,7 @@ class SharedSnapshot(Snapshot):
         return list(_listed(io, self.manifest_list))
 
 
-_listed = lru_cache(_LISTS)(_manifests)
+_listed = lru_cache(_LISTS)(manifests)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numba
 import pytest
 from client_telemetry.formats.raw import machine_code
+from numba.core import compiler
 
 PACKAGE = Path(machine_code.__file__).parents[2]
 IMPORT = "import client_telemetry.formats.raw.wire as w; print(w.__file__, w._fill.stats.cache_hits.total())"
@@ -145,3 +147,11 @@ def test_it_is_kept_beside_the_modules_unless_a_folder_is_set(tmp_path, monkeypa
     assert kept._folder_to_write() == kept._beside
     monkeypatch.setattr(machine_code._config, "CACHE_DIR", str(kept._of_user))
     assert kept._folder_to_write() == kept._of_user
+
+
+def test_numba_takes_no_other_cache_and_has_what_this_one_uses():
+    function = numba.njit(lambda x: x)
+    assert hasattr(function, "_cache") and not hasattr(function, "set_cache"), (
+        "numba may take a cache now: use it"
+    )
+    assert {"_reduce", "_rebuild"} <= vars(compiler.CompileResult).keys()

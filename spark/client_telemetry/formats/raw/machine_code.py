@@ -102,8 +102,15 @@ def _say_that_nothing_is_kept(beside: Path, of_user: Path | None) -> None:
     )
 
 
+def keep_machine_code(dispatcher: Any, function: Callable[..., object]) -> None:
+    """Have a function that numba compiles kept here. `njit(cache=True)` takes no other cache."""
+    dispatcher._cache = MachineCode(function)
+
+
 class MachineCode(NullCache):
-    """numba's cache of one function."""
+    """numba's cache of one function. Of numba's private names, this module alone uses `Dispatcher._cache`,
+    `CompileResult._reduce` and `CompileResult._rebuild` (test_machine_code.py says when they are not needed any more).
+    """
 
     def __init__(self, function: Callable[..., object]):
         self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from client_telemetry.formats.raw.machine_code import MachineCode
+from client_telemetry.formats.raw.machine_code import keep_machine_code
 
 TABLE_FULL, NOT_ASCII = -1, -2
 DONE, GIVEN_UP, FULL = range(3)
@@ -32,7 +32,7 @@ def compiled(signature: object):
 
     def compile_(function):
         dispatcher = njit(nogil=True, error_model="numpy")(function)
-        dispatcher._cache = MachineCode(function)
+        keep_machine_code(dispatcher, function)
         dispatcher.compile(signature)
         dispatcher.disable_compile()
         return dispatcher
