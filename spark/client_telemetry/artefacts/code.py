@@ -61,7 +61,7 @@ _ALWAYS_KAFKA = frozenset(
 _VARIABLE_NAME = re.compile(r"""^\s*-\s*name\s*:\s*["']?([\w.-]+)["']?\s*$""")
 _VARIABLE_VALUE = re.compile(r"^\s*value\s*:\s*(.*)$")
 _VARIABLE_INLINE = re.compile(
-    r"^\s*-\s*\{\s*name\s*:\s*[\"']?([\w.-]+)[\"']?\s*,\s*value\s*:\s*(.*?)\s*\}\s*$"
+    r"""^ *- *\{ *name *: *["']?([\w.-]+)["']? *, *value *:([^{}]*)\} *$""",
 )
 _JAAS = re.compile(
     r"""sasl[._-]jaas[._-]config["']?\s*[:=].*LoginModule\b.*?\busername\s*=\s*\\?["']([^"'\\]+)""",
@@ -225,7 +225,7 @@ def _with_variables(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str
     name = ""
     for number, line in lines:
         if match := _VARIABLE_INLINE.match(line):
-            yield number, f"{match[1]}: {match[2]}"
+            yield number, f"{match[1]}: {match[2].strip()}"
         elif name and (match := _VARIABLE_VALUE.match(line)):
             yield number, f"{name}: {match[1]}"
         else:

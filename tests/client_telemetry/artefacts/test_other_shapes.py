@@ -1,7 +1,7 @@
 """Shapes of files that people have beside the plain ones: what scan must neither pass over nor take for something else."""
 
 import pytest
-from client_telemetry.artefacts import files, json_settings, libraries, named_images
+from client_telemetry.artefacts import code, files, json_settings, libraries, named_images
 from client_telemetry.artefacts.scan import scan
 
 
@@ -11,6 +11,19 @@ def clients(name: str, text: str, others: dict[str, str] | None = None) -> list[
     assert reader is not None, name
     named = [(package, libraries.of(package)) for package in reader(text, (others or {}).get)]
     return [(package.line, client.text, client.why_unknown) for package, client in named if client]
+
+
+def test_lines_of_strangers_take_no_time_that_grows_with_a_power_of_their_length():
+    """It does not end otherwise."""
+    lines = "\n".join(("- {name: a, value: " + " " * 4000, "-" + " " * 4000, "- name:" + " " * 4000) * 20)
+    assert code.read("kafka.yaml", "kafka.yaml", lines) is None
+    assert clients("a.sh", ("a/" * 2000 + ".jar\n") * 20) == []
+    assert clients("requirements.txt", "git+" + "a/b@" * 1000 + "\n") == []
+
+
+def test_a_jar_whose_version_is_a_variable_is_not_locked():
+    text = "curl -O https://example.org/org/apache/kafka/kafka-clients/$V/kafka-clients-$V.jar\n"
+    assert clients("get.sh", text) == [(1, "kafka-clients", "version not locked ($V)")]
 
 
 GO_REPOSITORY = """# go_repository(importpath = "github.com/twmb/franz-go", version = "v1.0.0")

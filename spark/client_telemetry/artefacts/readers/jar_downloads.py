@@ -5,11 +5,13 @@ behind `--packages`, and Kafka's own distribution with its tools. Literals only.
 import re
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.knowledge import known_packages
 
-_JAR = re.compile(r"((?:[\w-]+/)+)([\w.-]+)/(\d[\w.-]*)/\2-\3\.jar\b")
+_WORDS = re.compile(r"[\s\"'=;,]+")
+_MOST_FOLDERS = 8
+"""Of a group's name, at its end: org/apache/kafka has three."""
 _PACKAGES = re.compile(r"(?:--packages|spark\.jars\.packages)[\s=:\"']+([\w.:,-]+)")
 _COORDINATES = re.compile(r"([\w.-]+):([\w.-]+):(\d[\w.-]*)")
 _DISTRIBUTION = re.compile(r"\bkafka_(\d\.\d+)-(\d+(?:\.\d+){2,3})\.tgz\b")
@@ -19,9 +21,12 @@ def read(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         if line.lstrip().startswith("#"):
             continue
-        for match in _JAR.finditer(line):
-            if name := _known(match[1].strip("/").split("/"), match[2]):
-                yield Package("maven", name, match[3], number, editable=True)
+        for word in _WORDS.split(line) if ".jar" in line else ():
+            *folders, artifact, version, file = ["", "", *word.partition(".jar")[0].split("/")]
+            if file == f"{artifact}-{version}" and (name := _known(folders[-_MOST_FOLDERS:], artifact)):
+                exact = version if version[:1].isdigit() else None
+                why = "" if exact else f"{NOT_LOCKED} ({version})"
+                yield Package("maven", name, exact, number, why, editable=True)
         for listed in _PACKAGES.finditer(line):
             for match in _COORDINATES.finditer(listed[1]):
                 yield Package("maven", f"{match[1]}/{match[2]}", match[3], number, editable=True)
