@@ -42,7 +42,7 @@ PARSED_BYTES = 4 * 2**20
 EVERY = timedelta(milliseconds=1)
 
 _OPENING = re.compile(rb'apiKey=API_VERSIONS|"requestApiKey":18,')
-_CONNECTION = re.compile(rb'( from connection |"connection":")([^;"]+?:)\d+((?:-\d+)?)-\d+(?=[;"])')
+_CONNECTION = re.compile(rb'( from connection |"connection":")([^;"]+?:)(\d+)((?:-\d+)?)-(\d+)(?=[;"])')
 _CLUSTER = re.compile(rb'(?:cluster_id=|"clusterId":")([A-Za-z0-9_-]{22})')
 TEXT = """The logs of the sample, repeated to 50 MB with one line per millisecond: connections that continue, as nearly all of a \
 broker's do. *Short connections*: a new connection begins after every five lines, as with clients that connect for each request; \
@@ -97,7 +97,7 @@ def _write(sample: Path, log: Path, size: int, lines_each: int | None) -> int:
     """Gives the number of lines. `lines_each`: of a connection; None = as the sample has them."""
     lines = _lines(sample)
     again = [line for line in lines if not _OPENING.search(line)]
-    of_host: Counter[bytes] = Counter()
+    of_connection: Counter[bytes] = Counter()
     numbers: dict[tuple[bytes, int], int] = {}
     began = datetime(2026, 11, 21, 12, tzinfo=UTC)
     written = count = 0
@@ -108,20 +108,23 @@ def _write(sample: Path, log: Path, size: int, lines_each: int | None) -> int:
             time = began + count * EVERY
             stamp = f"[{time:%Y-%m-%d %H:%M:%S},{time.microsecond // 1000:03d}"
             if lines_each:
-                line = _CONNECTION.sub(partial(_short, lines_each, of_host, numbers), line)
+                line = _CONNECTION.sub(partial(_short, lines_each, of_connection, numbers), line)
             written += file.write(stamp.encode() + line[24:])
             count += 1
     raise AssertionError("cycle ends for an empty log only")
 
 
 def _short(
-    lines_each: int, of_host: Counter[bytes], numbers: dict[tuple[bytes, int], int], found: re.Match[bytes]
+    lines_each: int,
+    of_connection: Counter[bytes],
+    numbers: dict[tuple[bytes, int], int],
+    found: re.Match[bytes],
 ) -> bytes:
-    """The id of a connection that has `lines_each` lines, from the same host and processor of the broker."""
-    host = found[2] + found[3]
-    number = numbers.setdefault((host, of_host[host] // lines_each), len(numbers))
-    of_host[host] += 1
-    return b"%s%s%d%s-%d" % (found[1], found[2], 20_000 + number % 40_000, found[3], number)
+    """The id of a connection that has `lines_each` lines, of the same client and processor of the broker: what the sample's log
+    has of one connection is of many."""
+    number = numbers.setdefault((found[0], of_connection[found[0]] // lines_each), len(numbers))
+    of_connection[found[0]] += 1
+    return b"%s%s%d%s-%d" % (found[1], found[2], 20_000 + number % 40_000, found[4], number)
 
 
 def _convert(log: Path, cluster: str, release: str) -> None:

@@ -8,6 +8,8 @@ pyspark, pyiceberg, pandas and Great Expectations costs each job more CPU than a
 Spark Connect clients here (SPARK_REMOTE): a fork must not share a JVM with its parent.
 """
 
+import gc
+import importlib
 import json
 import os
 import runpy
@@ -17,6 +19,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,13 +29,7 @@ READY_WITHIN = 180
 
 def serve(path: str) -> None:
     """Listen on a Unix socket until killed; one fork per job."""
-    # What jobs import when they start and on their way. The server itself opens no session and starts no thread.
-    import great_expectations  # noqa: F401
-    import pandas  # noqa: F401
-    import pyspark.sql.connect.session  # noqa: F401
-
-    import client_telemetry.pipeline.stage  # noqa: F401
-
+    import_what_jobs_import()
     address = urlsplit(os.environ["SPARK_REMOTE"])
     _retry(lambda: socket.create_connection((address.hostname, address.port)).close())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -45,6 +42,26 @@ def serve(path: str) -> None:
                 if os.fork() == 0:
                     listener.close()
                     _run_job(client)
+
+
+def import_what_jobs_import() -> None:
+    """When they start and on their way, and exempt it from garbage collection, whose marks would copy each page of memory into
+    each fork. The server itself opens no session and starts no thread.
+    """
+    import great_expectations  # noqa: F401
+    import pandas  # noqa: F401
+    import pyspark.sql.connect.session  # noqa: F401
+
+    from client_telemetry.knowledge_package import store
+    from client_telemetry.tables.stages import DAILY, UPGRADE_QUESTION, UPGRADE_REVIEW
+
+    # As run_stage.py does, before modules take what they need of it.
+    with suppress(ValueError):  # which each job will say
+        store.activate()
+    for stage in (*DAILY, *UPGRADE_REVIEW, *UPGRADE_QUESTION):
+        importlib.import_module(f"client_telemetry.jobs.{stage.name}")
+    gc.collect()
+    gc.freeze()
 
 
 def _run_job(client: socket.socket) -> None:

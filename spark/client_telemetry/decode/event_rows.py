@@ -7,7 +7,6 @@ from operator import itemgetter
 from typing import Any
 
 from client_telemetry.decode.slow_decoder import connection_columns
-from client_telemetry.formats.raw.object_key import ObjectKey
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ApiError, ApiUse, ConnectionEvent
 
 _KINDS = {
@@ -20,7 +19,7 @@ _KINDS = {
 _STANDS_FOR_MANY = (ConnectionEvent.AUTHENTICATION_FAILED, ConnectionEvent.SUMMARY)
 
 
-def event_row(key: ObjectKey, offset: int, event: ConnectionEvent, is_other_day: bool) -> tuple[object, ...]:
+def event_row(object_key: str, offset: int, event: ConnectionEvent, is_other_day: bool) -> tuple[object, ...]:
     observed_at = event.observed_at_nanos // 1000
     flags = []
     if not event.client.connection_id and event.kind not in _STANDS_FOR_MANY:
@@ -52,7 +51,7 @@ def event_row(key: ObjectKey, offset: int, event: ConnectionEvent, is_other_day:
         sorted(set(event.topics)),
         _api_errors(event.api_errors),
         sorted(flags),
-        str(key),
+        object_key,
         offset,
     )
 
@@ -86,6 +85,8 @@ def _api_uses(uses: Sequence[ApiUse]) -> list[tuple[Any, ...]]:
 
 def _api_errors(errors: Sequence[ApiError]) -> list[tuple[int, ...]]:
     """One entry per API, version and error code, sorted; entries for the same ones are added up."""
+    if not errors:
+        return []
     counts: Counter[tuple[int, ...]] = Counter()
     for error in errors:
         counts[error.api_key, error.version, error.error_code] += error.requests

@@ -186,7 +186,9 @@ class Worker:
         self, key: ObjectKey, record: RawRecord, event: ConnectionEvent, decoded: DecodedObject
     ) -> None:
         other_day = _is_other_day(event.observed_at_nanos, key.dt)
-        self._file(CONNECTION_EVENTS, key).add([event_row(key, record.offset, event, other_day)])
+        self._file(CONNECTION_EVENTS, key).add(
+            [event_row(decoded.object_key, record.offset, event, other_day)]
+        )
         decoded.other_day |= other_day
 
     def _quarantine(

@@ -9,7 +9,7 @@ COLUMNS = [c.name for c in CONNECTION_EVENTS.columns if c.name not in ("cluster_
 
 def row(**fields: object) -> dict[str, object]:
     event = ConnectionEvent(broker_id=1, incarnation=bytes(16), observed_at_nanos=2_000, **fields)
-    return dict(zip(COLUMNS, event_row(KEY, 0, event, False), strict=True))
+    return dict(zip(COLUMNS, event_row(str(KEY), 0, event, False), strict=True))
 
 
 def test_a_failed_login():

@@ -154,7 +154,10 @@ class ConnectionWatch:
 
     def add(self, seen: SeenRequest, logged: int, essence: int = 0) -> None:
         """Record a request; `logged`: time of its line in nanoseconds. `essence`: of the entry, 0 = none."""
-        self.write_snapshots_until(logged)
+        if self._next_snapshot is not None and self._now <= logged < self._next_snapshot:
+            self._now = logged
+        else:
+            self.write_snapshots_until(logged)
         connection_id, entry, at = seen.connection_id, seen.entry, seen.received
         connection = self._connections.get(connection_id)
         if connection is None:

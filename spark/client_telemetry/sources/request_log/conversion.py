@@ -324,6 +324,12 @@ class _Conversion:
                             origins.clear()
                         origins[number] = self._origin(log, head_of(block, shape))
                     origin, known = origins[number], self._of_shape.get(shape[0])
+                    if known is not None and origin.broker is not None:
+                        correlation_id = int(block[shape[1][0] : shape[1][1]])
+                        request = SeenRequest(origin.connection_id, correlation_id, nanos - total, *known)
+                        current = origin.broker.add(TakenEntry(request, nanos, "", essence))
+                        converted.entries += 1
+                        continue
                     if known is None:
                         taken = self._first_of_shape(scanned.line(block, row), shape, nanos, essence)
                     else:

@@ -90,7 +90,8 @@ class WrittenBroker:
 
     def add(self, taken: TakenEntry) -> "WrittenIncarnation":
         """Returns the incarnation that the entry belongs to."""
-        self.take_until(taken.nanos)
+        if self._next is not None:
+            self.take_until(taken.nanos)
         incarnation = self._incarnation_at(taken.nanos)
         incarnation.add(taken)
         # From that time on something has to be done before an entry is counted.
@@ -190,6 +191,9 @@ class WrittenIncarnation:
             self.watch.resume(resumed.watch)
 
     def _watched(self, logged: int) -> None:
+        if self._windows and 0 <= logged - self.now <= SILENCE_NANOS and self.now >= self._windows[-1][1]:
+            self._windows[-1][1] = self.now = logged
+            return
         if self._windows:
             self._windows[-1][1] = max(self._windows[-1][1], self.now)
         if not self._windows or logged - self._windows[-1][1] > SILENCE_NANOS:
