@@ -10,6 +10,7 @@ from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.knowledge import known_packages
 
 _WORDS = re.compile(r"[\s\"'=;,]+")
+_FEWEST_PARTS = 4
 _MOST_FOLDERS = 8
 """Of a group's name, at its end: org/apache/kafka has three."""
 _PACKAGES = re.compile(r"(?:--packages|spark\.jars\.packages)[\s=:\"']+([\w.:,-]+)")
@@ -21,17 +22,25 @@ def read(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         if line.lstrip().startswith("#"):
             continue
-        for word in _WORDS.split(line) if ".jar" in line else ():
-            *folders, artifact, version, file = ["", "", *word.partition(".jar")[0].split("/")]
-            if file == f"{artifact}-{version}" and (name := _known(folders[-_MOST_FOLDERS:], artifact)):
-                exact = version if version[:1].isdigit() else None
-                why = "" if exact else f"{NOT_LOCKED} ({version})"
-                yield Package("maven", name, exact, number, why, editable=True)
+        yield from _jars(line, number)
         for listed in _PACKAGES.finditer(line):
             for match in _COORDINATES.finditer(listed[1]):
                 yield Package("maven", f"{match[1]}/{match[2]}", match[3], number, editable=True)
         for match in _DISTRIBUTION.finditer(line):
             yield Package("maven", f"org.apache.kafka/kafka_{match[1]}", match[2], number, editable=True)
+
+
+def _jars(line: str, number: int) -> Iterator[Package]:
+    """`…/org/apache/kafka/kafka-clients/2.3.1/kafka-clients-2.3.1.jar`."""
+    for word in _WORDS.split(line) if ".jar" in line else ():
+        parts = word.partition(".jar")[0].split("/")
+        if len(parts) < _FEWEST_PARTS or parts[-1] != f"{parts[-3]}-{parts[-2]}":
+            continue
+        artifact, version = parts[-3:-1]
+        exact = version if version[:1].isdigit() else None
+        why = "" if exact else f"{NOT_LOCKED} ({version})"
+        if name := _known(parts[-3 - _MOST_FOLDERS : -3], artifact):
+            yield Package("maven", name, exact, number, why, editable=True)
 
 
 def _known(folders: list[str], artifact: str) -> str | None:
