@@ -1,26 +1,20 @@
 """A year of weekly reports of a planned upgrade, from a seed: applications that are fixed, go silent, regress and appear, with what people say.
 
-    python -m benchmarks.campaign_year [--clients 5000] [--clusters 12] [--report FOLDER] [--days 90]
+    python -m benchmarks.campaign_year [--clients 5000] [--clusters 12]
 
-prints the CPU seconds that the states of the whole year take. `--report`: the folder of a published report; then also what it costs a
-campaign to read that many daily reports of this kind, and to compute their states, as each of its runs does.
+prints the CPU seconds that the states of the whole year take. What the daily run of a campaign takes: benchmarks.campaign_run.
 """
 
 import argparse
 import datetime as dt
-import json
 import random
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from client_telemetry.campaign.answers import Answer, Application, Client
 from client_telemetry.campaign.plan import ACKNOWLEDGE, PROMISE, WAIVE, Campaign, Statement, Target
-from client_telemetry.campaign.report_files import ANSWER, reports
 from client_telemetry.campaign.states import history
 
 START: Final = dt.date(2026, 1, 5)
@@ -154,36 +148,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--clients", type=int, default=5000)
     arguments.add_argument("--clusters", type=int, default=12)
-    arguments.add_argument("--report", type=Path)
-    arguments.add_argument("--days", type=int, default=90)
     args = arguments.parse_args()
     made = year(args.clients, args.clusters)
     began = time.process_time()
     changes = history(made.campaign, made.answers, made.until)
     took = time.process_time() - began
     print(f"{len(made.answers):,} reports, {len(changes):,} changes of state: {took:.1f} CPU s")
-    if args.report:
-        for name in (ANSWER, "report.json"):
-            print(f"{args.days} daily reports by {name}: {of_run(args.report, args.days, name):.1f} CPU s")
-
-
-def of_run(report: Path, days: int, name: str) -> float:
-    """CPU seconds of reading `days` reports by their files of this name, and of their states. The folder has to have such a file."""
-    document = json.loads((report / name).read_text(encoding="utf-8"))
-    question = document["question"]
-    first = dt.date.fromisoformat(question["last_dt"])
-    planned = Campaign("run", (question["cluster_name"],), question["to_release"], first, "a@example.com")
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(days):
-            question["last_dt"] = str(first + dt.timedelta(days=number))
-            place = Path(folder) / "upgrade_impact" / "cluster" / f"r{number}"
-            place.mkdir(parents=True)
-            shutil.copy(report / "summary.json", place)
-            (place / "report.json").write_text("{}")
-            (place / name).write_text(json.dumps(document, indent=1))
-        began = time.process_time()
-        history(planned, list(reports(Path(folder), planned)), first + dt.timedelta(days=days))
-        return time.process_time() - began
 
 
 if __name__ == "__main__":

@@ -55,9 +55,9 @@ def run() -> list[Section]:
     for clients, target in QUESTIONS:
         with tempfile.TemporaryDirectory() as folder:
             distinct = make_lake(folder, clients)
-            cost, memory = _job("impact", *_arguments(folder, target))
+            cost, memory = job("impact", *arguments(folder, target))
             with tempfile.TemporaryDirectory() as published:
-                of_publish, most = _job("publish", *_report_of(folder), "--publish", published)
+                of_publish, most = job("publish", *report_of(folder), "--publish", published)
             (report,) = Lake(None, folder).rows(UPGRADE_REPORTS)
             rows.append(
                 {
@@ -98,18 +98,18 @@ def run() -> list[Section]:
     return [Section("An upgrade question", text, rows), Section("Questions to a warm process", of_warm, warm)]
 
 
-def _job(stage: str, *arguments: str) -> tuple[Cost, int]:
+def job(stage: str, *given: str) -> tuple[Cost, int]:
     """What a job costs, which has to end well, and the most memory of its process, in MB."""
     most = 0
 
     def run_it() -> None:
         nonlocal most
-        with psutil.Popen([sys.executable, RUN_STAGE, stage, *arguments]) as job:
-            while job.poll() is None:
+        with psutil.Popen([sys.executable, RUN_STAGE, stage, *given]) as running:
+            while running.poll() is None:
                 with suppress(psutil.NoSuchProcess):
-                    most = max(most, job.memory_info().rss)
+                    most = max(most, running.memory_info().rss)
                 time.sleep(0.05)
-            assert job.returncode == 0
+            assert running.returncode == 0
 
     return cost_with_workers(run_it), most // 10**6
 
@@ -130,17 +130,17 @@ def ask_warm(lake: str, target: str) -> list[Cost]:
         run = [sys.executable, CHECKOUT / "spark/warm_jobs.py", "run", socket, RUN_STAGE, "impact"]
 
         def question() -> None:
-            subprocess.run([*run, *_arguments(lake, target)], check=True, env=environment)
+            subprocess.run([*run, *arguments(lake, target)], check=True, env=environment)
 
         return [cost_with_workers(question) for _ in range(WARM_QUESTIONS)]
 
 
-def _report_of(lake: str) -> list[str]:
+def report_of(lake: str) -> list[str]:
     return ["--cluster", CLUSTER, "--report-id", "benchmark", "--run-id", "benchmark", "--lake", lake]
 
 
-def _arguments(lake: str, target: str) -> list[str]:
-    return [*_report_of(lake), "--from", SOURCE, "--to", target]
+def arguments(lake: str, target: str) -> list[str]:
+    return [*report_of(lake), "--from", SOURCE, "--to", target]
 
 
 def _warm_row(which: str, costs: Sequence[Cost]) -> dict[str, Any]:

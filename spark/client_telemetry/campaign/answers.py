@@ -2,7 +2,8 @@
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TypeVar
 
 from client_telemetry.formats import report_file
 from client_telemetry.formats.report_file import NotAReport
@@ -38,7 +39,7 @@ class Application:
 
 
 @dataclass(frozen=True)
-class Answer:
+class _Head:
     """A report of one cluster. `day`: last UTC day of its evidence. `complete_share`: of broker hours; None without brokers.
     `unseen_brokers`: no hour of them was seen completely. `incomplete`: what the evidence lacks altogether, in a sentence.
     """
@@ -53,7 +54,35 @@ class Answer:
     unseen_brokers: tuple[int, ...]
     blockers: tuple[str, ...]
     incomplete: str | None
+
+
+@dataclass(frozen=True)
+class Facts(_Head):
+    """What is asked of a report beside the states that came from it. `failing`: principal (empty: none) and name of the applications
+    that fail on today's brokers."""
+
+    has_applications: bool
+    failing: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Answer(_Head):
+    """A report with its applications."""
+
     applications: tuple[Application, ...]
+
+    @property
+    def facts(self) -> Facts:
+        head = {field.name: getattr(self, field.name) for field in fields(_Head)}
+        failing = (
+            (application.principal or "", application.name)
+            for application in self.applications
+            if any(client.already_failing for client in application.clients)
+        )
+        return Facts(**head, has_applications=bool(self.applications), failing=tuple(failing))
+
+
+_AnyHead = TypeVar("_AnyHead", bound=_Head)
 
 
 def from_report(document: report_file.Report) -> Answer:
@@ -81,9 +110,9 @@ def from_report(document: report_file.Report) -> Answer:
         raise NotAReport("not the report.json of an upgrade report, schema version 3") from None
 
 
-def newest(answers: Iterable[Answer], to_release: str) -> list[Answer]:
+def newest(answers: Iterable[_AnyHead], to_release: str) -> list[_AnyHead]:
     """The newest answer about each cluster and day, in the order of days: repeated and unordered ones make no difference."""
-    by_day: dict[tuple[dt.date, str], Answer] = {}
+    by_day: dict[tuple[dt.date, str], _AnyHead] = {}
     for answer in answers:
         key = answer.day, answer.cluster
         if answer.to_release == to_release and (
@@ -93,7 +122,7 @@ def newest(answers: Iterable[Answer], to_release: str) -> list[Answer]:
     return [by_day[key] for key in sorted(by_day)]
 
 
-def _version(answer: Answer) -> tuple[dt.datetime, str]:
+def _version(answer: _Head) -> tuple[dt.datetime, str]:
     return answer.created_at, answer.report_id
 
 

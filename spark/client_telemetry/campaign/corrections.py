@@ -39,7 +39,7 @@ def published(document: Any) -> Published:
     try:
         return Published(
             dt.date.fromisoformat(document["day"]),
-            tuple(_change(each) for each in document["changes"]),
+            tuple(change_from(each) for each in document["changes"]),
             tuple(_correction(each) for each in document["corrections"]),
         )
     except (LookupError, TypeError, ValueError, AttributeError):
@@ -80,7 +80,8 @@ def _said(change: StateChange | None) -> tuple[str, str, str] | None:
     return (change.state, change.by, str(change.until)) if change else None
 
 
-def _change(values: Mapping[str, Any]) -> StateChange:
+def change_from(values: Mapping[str, Any]) -> StateChange:
+    """From its fields in JSON. Raises LookupError, TypeError or ValueError."""
     given = {field.name: values[field.name] for field in fields(StateChange)}
     for name in ("day", "affected_since"):
         given[name] = dt.date.fromisoformat(given[name])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from client_telemetry.campaign.answers import Answer, newest
+from client_telemetry.campaign.answers import Facts, newest
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.states import StateChange, current
 from client_telemetry.campaign.vocabulary import LEFT, QUIET, WAIVED
@@ -48,12 +48,12 @@ class Decision:
 def decide(
     campaign: Campaign,
     changes: Sequence[StateChange],
-    answers: Iterable[Answer],
+    reports: Iterable[Facts],
     knowledge: Knowledge,
     today: dt.date,
 ) -> Decision:
     """`changes`: the history up to `today`. What is known to stop the upgrade outweighs what is not known."""
-    last = {answer.cluster: answer for answer in newest(answers, campaign.to_release) if answer.day <= today}
+    last = {answer.cluster: answer for answer in newest(reports, campaign.to_release) if answer.day <= today}
     reasons = [*_of_applications(campaign, changes), *_of_knowledge(campaign, knowledge, today)]
     for cluster in campaign.clusters:
         reasons += _of_evidence(campaign, cluster, last.get(cluster), knowledge, today)
@@ -122,7 +122,7 @@ def _of_knowledge(campaign: Campaign, knowledge: Knowledge, today: dt.date) -> I
 
 
 def _of_evidence(
-    campaign: Campaign, cluster: str, answer: Answer | None, knowledge: Knowledge, today: dt.date
+    campaign: Campaign, cluster: str, answer: Facts | None, knowledge: Knowledge, today: dt.date
 ) -> Iterator[Reason]:
     gate = campaign.gate
     if answer is None:
@@ -136,7 +136,7 @@ def _of_evidence(
     if answer.blockers:
         text = f"{counted(len(answer.blockers), 'blocker')} in the setup of {cluster}: {', '.join(answer.blockers)}"
         yield Reason("blocker", NO_GO, text, cluster)
-    if not answer.applications:
+    if not answer.has_applications:
         yield Reason("no_applications", CANNOT_TELL, f"the report of {cluster} has no application", cluster)
     age = (today - answer.day).days
     if age > gate.evidence_days:
@@ -150,7 +150,7 @@ def _of_evidence(
     yield from _of_coverage(answer, gate.least_coverage)
 
 
-def _of_coverage(answer: Answer, least: float) -> Iterator[Reason]:
+def _of_coverage(answer: Facts, least: float) -> Iterator[Reason]:
     cluster = answer.cluster
     if answer.incomplete:
         yield Reason("incomplete", CANNOT_TELL, f"{cluster}: {answer.incomplete.rstrip('.')}", cluster)

@@ -1,8 +1,9 @@
 """States of the applications in a campaign, as a history of changes: what reports prove, and what people say about it."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from client_telemetry.campaign import plan
 from client_telemetry.campaign.answers import Answer, newest
@@ -49,16 +50,39 @@ class StateChange:
         return self.principal or "", self.application
 
 
+@dataclass(frozen=True)
+class Point:
+    """The applications of one cluster after its report of `day`."""
+
+    day: dt.date
+    tracks: tuple[Track, ...]
+
+
+@dataclass(frozen=True)
+class Course:
+    """One cluster's `changes`, oldest first, and `points` after its newest reports, oldest first."""
+
+    changes: tuple[StateChange, ...] = ()
+    points: tuple[Point, ...] = ()
+
+
+POINTS: Final = 4
+"""Of each cluster: those before the days that a daily run makes again when data arrive late."""
+
+
 def history(campaign: Campaign, answers: Iterable[Answer], until: dt.date) -> list[StateChange]:
     """All changes of state up to and including the day `until`, oldest first. Reports may come in any order and repeatedly: of
     each cluster and day the newest counts.
     """
     usable = [answer for answer in newest(answers, campaign.to_release) if answer.day <= until]
-    changes = [
+    return oldest_first(
         change
         for cluster in campaign.clusters
-        for change in _of_cluster(campaign, cluster, [a for a in usable if a.cluster == cluster], until)
-    ]
+        for change in follow(campaign, cluster, [a for a in usable if a.cluster == cluster], until).changes
+    )
+
+
+def oldest_first(changes: Iterable[StateChange]) -> list[StateChange]:
     return sorted(changes, key=lambda change: (change.day, change.key))
 
 
@@ -68,37 +92,51 @@ def current(changes: Iterable[StateChange]) -> list[StateChange]:
     return [last[key] for key in sorted(last)]
 
 
-def _of_cluster(
-    campaign: Campaign, cluster: str, answers: Sequence[Answer], until: dt.date
-) -> Iterator[StateChange]:
-    tracks = Tracks(campaign.gate.fail_on, campaign.gate.least_coverage)
-    statements = Statements(campaign.statements, cluster)
+def follow(
+    campaign: Campaign,
+    cluster: str,
+    answers: Iterable[Answer],
+    until: dt.date,
+    before: Course | None = None,
+) -> Course:
+    """The cluster's course up to the day `until`. `answers`: one for each day, oldest first; where `before` has a point, those after
+    its last one, and its changes are those up to that day.
+    """
+    before = before or Course()
+    start = before.points[-1] if before.points else None
+    tracks = Tracks(campaign.gate.fail_on, campaign.gate.least_coverage, start.tracks if start else None)
     by_day = {answer.day: answer for answer in answers}
-    last: dict[tuple[str | None, str], StateChange] = {}
-    for day in _days(campaign, by_day, until):
-        has_report = day in by_day
-        if has_report:
+    changes, points = list(before.changes), list(before.points)
+    last = {(change.principal, change.application): change for change in changes}
+    statements = Statements(campaign.statements, cluster)
+    for day in _days(campaign, by_day, start, until):
+        if day in by_day:
             tracks.add(by_day[day])
+            points = [*points, Point(day, tuple(tracks.by_key.values()))][-POINTS:]
         for key, track in tracks.by_key.items():
-            if not (has_report or statements.change_on(track, day)):
+            if not (day in by_day or statements.change_on(track, day)):
                 continue
-            before = last.get(key)
-            change = _state(campaign.name, statements, track, day, before)
-            if change is not None and (before is None or _differs(before, change)):
+            was = last.get(key)
+            change = _state(campaign.name, statements, track, day, was)
+            if change is not None and (was is None or _differs(was, change)):
                 last[key] = change
-                yield change
+                changes.append(change)
+    return Course(tuple(changes), tuple(points))
 
 
-def _days(campaign: Campaign, by_day: Iterable[dt.date], until: dt.date) -> list[dt.date]:
-    """Days on which a state can change: those of reports, and when statements begin and end."""
+def _days(
+    campaign: Campaign, by_day: Iterable[dt.date], start: Point | None, until: dt.date
+) -> list[dt.date]:
+    """Days on which a state can change, after `start`: those of reports, and when statements begin and end."""
     days = set(by_day)
-    if not days:
+    if not days and start is None:
         return []
+    first = start.day + _DAY if start else min(days)
     for statement in campaign.statements:
         days.add(statement.on)
         if statement.until is not None:
             days.add(statement.until + _DAY)
-    return sorted(day for day in days if min(by_day) <= day <= until)
+    return sorted(day for day in days if first <= day <= until)
 
 
 def _differs(before: StateChange, now: StateChange) -> bool:

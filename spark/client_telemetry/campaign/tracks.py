@@ -1,7 +1,7 @@
 """The applications of one cluster through its reports: which is which when names change."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from client_telemetry.campaign import evidence
@@ -27,12 +27,16 @@ class Track:
 
 
 class Tracks:
-    """Applications of one cluster. Reports are added in the order of their days."""
+    """Applications of one cluster. Reports are added in the order of their days. `before`: after the reports that were added already,
+    in the order of `by_key`; None: none was.
+    """
 
-    def __init__(self, fail_on: Collection[str], least_coverage: float) -> None:
+    def __init__(
+        self, fail_on: Collection[str], least_coverage: float, before: Iterable[Track] | None = None
+    ) -> None:
         self._fail_on, self._least_coverage = fail_on, least_coverage
-        self._is_first = True
-        self.by_key: dict[Key, Track] = {}
+        self.by_key: dict[Key, Track] = {track.key: track for track in before or ()}
+        self._is_first = before is None
 
     def add(self, answer: Answer) -> None:
         present = _by_key(answer)

@@ -19,7 +19,6 @@ from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import ACKNOWLEDGE, KINDS, WAIVE, BadCampaign, Statement, Target
 from client_telemetry.campaign.plan_edit import add_statement
 from client_telemetry.campaign.plan_file import TARGETS, beside
-from client_telemetry.campaign.states import history
 from client_telemetry.cli.campaign_input import campaigns_text, read_input
 from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
 from client_telemetry.console.arguments import Arguments, day
@@ -59,20 +58,21 @@ def _parser() -> Arguments:
 
 def _show(args: argparse.Namespace) -> int:
     from client_telemetry.reports.campaign.document import campaign_markdown  # pages need Jinja
+    from client_telemetry.reports.campaign.kept_file import keep
     from client_telemetry.reports.campaign.publish import before, publish
     from client_telemetry.reports.campaign.view import view
 
     with Progress(f"reading reports in {args.reports}"):
-        campaign, answers, knowledge, until = read_input(args, args.name)
-        changes = history(campaign, answers, until)
-        decision = decide(campaign, changes, answers, knowledge, until)
+        campaign, standing, knowledge, until = read_input(args, args.name)
+        decision = decide(campaign, standing.changes, standing.reports, knowledge, until)
         published = before(campaign.name, args.out) if args.out else None
-        shown = view(campaign, changes, answers, decision, until, published)
+        shown = view(campaign, standing.changes, standing.reports, decision, until, published)
     if args.out is None:
         print(campaign_markdown(shown), end="")
     else:
         print(shown.sentence)
         print(publish(shown, args.out) / "index.html")
+        keep(args.out, campaign.name, standing.kept)
     return 0
 
 

@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from client_telemetry import knowledge
-from client_telemetry.campaign.answers import Answer
+from client_telemetry.campaign.continued import Standing, stand
 from client_telemetry.campaign.gate import Knowledge
 from client_telemetry.campaign.plan import BadCampaign, Campaign
 from client_telemetry.campaign.plan_file import beside, named, read_campaigns
-from client_telemetry.campaign.report_files import others_in, reports
+from client_telemetry.campaign.report_files import LocalFolder, others_in, report_files
 from client_telemetry.knowledge import releases
+from client_telemetry.reports.campaign.kept_file import read_kept_of
 
 
 class Input(NamedTuple):
     """`day`: up to which states are computed, UTC."""
 
     campaign: Campaign
-    answers: list[Answer]
+    standing: Standing
     knowledge: Knowledge
     day: dt.date
 
@@ -27,12 +28,14 @@ class Input(NamedTuple):
 def read_input(args: argparse.Namespace, name: str) -> Input:
     """Raises BadCampaign or NotAReport, with the file in the message, and OSError."""
     campaign = named(campaigns(args.campaigns), name)
-    answers = list(reports(args.reports, campaign))
-    if not answers and (others := others_in(args.reports)):
+    until = args.day or dt.datetime.now(dt.UTC).date()
+    folder = LocalFolder(args.reports)
+    standing = stand(campaign, report_files(folder, campaign), until, read_kept_of(campaign.name, folder))
+    if not standing.reports and (others := others_in(folder, campaign)):
         about = f"{', '.join(campaign.clusters)} to {campaign.target}"
         print(f"no report in {args.reports} is about {about}; there are {others}", file=sys.stderr)
     facts = Knowledge(knowledge.version(), releases.newest_day())
-    return Input(campaign, answers, facts, args.day or dt.datetime.now(dt.UTC).date())
+    return Input(campaign, standing, facts, until)
 
 
 def campaigns(file: Path) -> tuple[Campaign, ...]:

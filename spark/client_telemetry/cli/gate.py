@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from client_telemetry.campaign.gate import decide, decision_document
 from client_telemetry.campaign.plan import BadCampaign
-from client_telemetry.campaign.states import history
 from client_telemetry.cli.campaign_options import (
     add_campaign,
     add_campaigns_file,
@@ -52,10 +51,10 @@ def _by_campaign(args: argparse.Namespace) -> int:
     from client_telemetry.cli.campaign_input import read_input  # needs a YAML parser, which a report does not
 
     try:
-        campaign, answers, knowledge, day = read_input(args, args.campaign)
+        campaign, standing, knowledge, day = read_input(args, args.campaign)
     except (BadCampaign, NotAReport, OSError) as error:
         return refuse("gate", args, error)
-    decision = decide(campaign, history(campaign, answers, day), answers, knowledge, day)
+    decision = decide(campaign, standing.changes, standing.reports, knowledge, day)
     if args.format == "json":
         print(json.dumps(decision_document(campaign, decision, day), indent=1))
     else:

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import BadCampaign
-from client_telemetry.campaign.states import history
 from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
@@ -86,10 +85,9 @@ def _news(args: argparse.Namespace, settings: Settings) -> Iterator[tuple[str, N
     for campaign in planned:
         if campaign.date < today:
             continue
-        _, answers, knowledge, until = read_input(args, campaign.name)
-        changes = history(campaign, answers, until)
-        decision = decide(campaign, changes, answers, knowledge, until)
-        shown = view(campaign, changes, answers, decision, until)
+        _, standing, knowledge, until = read_input(args, campaign.name)
+        decision = decide(campaign, standing.changes, standing.reports, knowledge, until)
+        shown = view(campaign, standing.changes, standing.reports, decision, until)
         yield from of_campaigns.notices(shown, settings)
         for owner in of_campaigns.without_address(shown) if settings.owners else ():
             print(f"{campaign.name}: {owner} has no e-mail address: nobody is told", file=sys.stderr)

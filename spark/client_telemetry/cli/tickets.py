@@ -23,7 +23,6 @@ from typing import Final, NamedTuple
 from client_telemetry.campaign.answers import from_report
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import BadCampaign
-from client_telemetry.campaign.states import history
 from client_telemetry.cli.campaign_options import (
     add_campaign,
     add_campaigns_file,
@@ -183,10 +182,9 @@ def _of_campaign(args: argparse.Namespace) -> list[Ticket]:
     from client_telemetry.reports.campaign.tickets import tickets
     from client_telemetry.reports.campaign.view import view
 
-    campaign, answers, knowledge, until = read_input(args, args.campaign)
-    changes = history(campaign, answers, until)
-    decision = decide(campaign, changes, answers, knowledge, until)
-    return tickets(view(campaign, changes, answers, decision, until))
+    campaign, standing, knowledge, until = read_input(args, args.campaign)
+    decision = decide(campaign, standing.changes, standing.reports, knowledge, until)
+    return tickets(view(campaign, standing.changes, standing.reports, decision, until))
 
 
 def _synchronize(tracker: Tracker, tickets: Sequence[Ticket], *, send: bool) -> int:

@@ -1,7 +1,7 @@
 """upgrade_campaign: a planned upgrade on one of its clusters: states of its applications, and the campaign's page.
 
-Reads the campaigns file and the published reports, computes the whole history of states, and adds to the table
-campaign_states what it does not have yet. Runs may come in any order and repeatedly.
+Reads the campaigns file and the published reports that are new since the run before, continues the history of states, and adds to the
+table campaign_states what it does not have yet. Runs may come in any order and repeatedly.
 """
 
 import datetime as dt
@@ -14,10 +14,9 @@ from client_telemetry.campaign.plan import BadCampaign, Campaign
 from client_telemetry.campaign.plan_file import beside, named, read_campaigns
 from client_telemetry.campaign.recorded import added as added_to
 from client_telemetry.campaign.state_rows import counts, recorded_state, state_row
-from client_telemetry.campaign.states import history
 from client_telemetry.console.arguments import day
 from client_telemetry.console.counted import counted
-from client_telemetry.jobs.campaign_pages import answers_of, publish_page
+from client_telemetry.jobs.campaign_pages import publish_page, standing_of
 from client_telemetry.knowledge import releases
 from client_telemetry.pipeline import target_folder
 from client_telemetry.pipeline.options import add_options
@@ -36,17 +35,16 @@ def upgrade_campaign(stage: Stage) -> Outcome:
         raise BadArguments(f"campaign {campaign.name!r} is not about cluster {args.cluster_name!r}")
     branch = stage.branch((CAMPAIGN_STATES,))
     until = args.day or dt.datetime.now(dt.UTC).date()
-    answers = [answer for name in campaign.clusters for answer in answers_of(args.publish, name, campaign)]
-    changes = history(campaign, answers, until)
+    standing = standing_of(args.publish, campaign, until)
     where = {"cluster_id": stage.cluster, "campaign": campaign.name}
     rows = stage.lake.rows(CAMPAIGN_STATES, **where)
-    of_cluster = [change for change in changes if change.cluster == args.cluster_name]
+    of_cluster = [change for change in standing.changes if change.cluster == args.cluster_name]
     new = added_to(map(recorded_state, rows), of_cluster, until)
     branch.replace_rows(CAMPAIGN_STATES, [*rows, *(state_row(stage.cluster, row) for row in new)], **where)
     stage.publish(branch, [Slice(suite, where, {"recorded": len(rows)}) for suite in SUITES], [until])
     facts = Knowledge(knowledge.version(), releases.newest_day())
-    decision = decide(campaign, changes, answers, facts, until)
-    page, sentence = publish_page(args.publish, campaign, changes, answers, decision, until)
+    decision = decide(campaign, standing.changes, standing.reports, facts, until)
+    page, sentence = publish_page(args.publish, campaign, standing, decision, until)
     numbers = counts(of_cluster, new)
     added = (
         f"{counted(numbers['changes'], 'change')} of state, {counted(numbers['corrections'], 'correction')}"

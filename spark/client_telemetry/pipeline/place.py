@@ -40,6 +40,11 @@ def is_local(location: str) -> bool:
     return absolute_url(location).startswith("file://")
 
 
+def local_path(location: str) -> Path:
+    """Of a location that is local."""
+    return Path(unquote(urlsplit(absolute_url(location)).path))
+
+
 @contextmanager
 def published_place(
     location: str, cluster: str, linked: str | None = None, also: Iterable[str] = ()
@@ -50,7 +55,7 @@ def published_place(
     """
     url = absolute_url(location)
     if is_local(location):
-        yield Place(Path(unquote(urlsplit(url).path)), location)
+        yield Place(local_path(location), location)
         return
     files, root = file_system(url)
     with tempfile.TemporaryDirectory() as folder:

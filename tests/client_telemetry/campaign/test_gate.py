@@ -13,7 +13,9 @@ KNOWLEDGE = Knowledge("k1", day(-30))
 
 def gate(*answers, campaign=None, today=1, knowledge=KNOWLEDGE):
     campaign = campaign or plan()
-    return decide(campaign, history(campaign, answers, day(today)), answers, knowledge, day(today))
+    return decide(
+        campaign, history(campaign, answers, day(today)), [a.facts for a in answers], knowledge, day(today)
+    )
 
 
 def of(verdict, number=0, **fields):

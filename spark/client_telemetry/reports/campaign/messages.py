@@ -45,12 +45,7 @@ def path_of(owner: str, form: str = "md") -> str:
 
 def already_down(view: CampaignView) -> frozenset[Named]:
     """Applications with a client that fails on today's brokers, by the newest report of each cluster."""
-    return frozenset(
-        Named(application.name, application.principal or "")
-        for report in view.reports
-        for application in report.applications
-        if any(client.already_failing for client in application.clients)
-    )
+    return frozenset(Named(name, principal) for report in view.reports for principal, name in report.failing)
 
 
 def owner_message(

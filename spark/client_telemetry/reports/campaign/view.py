@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from client_telemetry.campaign.answers import Answer, newest
+from client_telemetry.campaign.answers import Facts, newest
 from client_telemetry.campaign.corrections import Correction, Published, corrections
 from client_telemetry.campaign.gate import Decision
 from client_telemetry.campaign.pace import DayCount, Forecast, burn_down, forecast, most_urgent
@@ -71,7 +71,7 @@ class CampaignView:
     owners: tuple[OwnerRow, ...]
     recent: tuple[StateChange, ...]
     changes: tuple[StateChange, ...]
-    reports: tuple[Answer, ...]
+    reports: tuple[Facts, ...]
     """The newest of each cluster."""
     corrections: tuple[Correction, ...] = ()
 
@@ -79,7 +79,7 @@ class CampaignView:
 def view(
     campaign: Campaign,
     changes: Sequence[StateChange],
-    answers: Iterable[Answer],
+    reports: Iterable[Facts],
     decision: Decision,
     day: dt.date,
     before: Published | None = None,
@@ -90,7 +90,7 @@ def view(
     pace = burn_down(changes, day)
     expected = forecast(pace, campaign.date)
     since = day - dt.timedelta(days=RECENT_DAYS)
-    last = {each.cluster: each for each in newest(answers, campaign.to_release) if each.day <= day}
+    last = {each.cluster: each for each in newest(reports, campaign.to_release) if each.day <= day}
     return CampaignView(
         campaign=campaign,
         day=day,

@@ -1,10 +1,12 @@
 """Puts a report where people find it: <root>/upgrade_impact/<cluster>/<report>/, and `latest.json` beside it."""
 
+import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from client_telemetry.campaign.report_files import ANSWER, DIGEST
 from client_telemetry.formats import trial_file
 from client_telemetry.formats.trial_file import NotATrial, Trial
 from client_telemetry.reports.folder import replace_file, replace_folder
@@ -49,7 +51,8 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     there = _answered(newest)
     if there is None or there.created_at <= report.question.created_at:
         replace_file(newest, earlier_report.written(earlier_report.answered(report)))
-    pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
+    summary = json.loads((folder / "summary.json").read_text())
+    pointer = {"path": f"{folder.name}/{PAGE}", **summary}
     if not _is_older(pointer, cluster / "latest.json"):
         replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
         publish_numbers(root, "upgrade", report.question.cluster_name, upgrade_numbers(report))
@@ -201,14 +204,15 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
     clients. `links`: to other published pages.
     """
     lines = {id(client): client_line(report.question, client) for client in report.clients}
+    answer = "".join(answer_json(report))
     result: dict[str, Iterable[str]] = {
         PAGE: report_page(report, links),
         "report.json": report_json(report),
-        "answer.json": answer_json(report),
+        ANSWER: answer,
         "clients.csv": clients_csv(lines.values()),
         "findings.csv": findings_csv(report.question, report.clients),
         "report.md": report_ticket(report),
-        "summary.json": json.dumps(_summary(report), indent=1) + "\n",
+        "summary.json": json.dumps(_summary(report, answer), indent=1) + "\n",
     }
     of_owners: dict[str | None, list[ClientVerdict]] = {}
     for client in report.clients:
@@ -228,12 +232,13 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
     return result
 
 
-def _summary(report: UpgradeReport) -> dict[str, object]:
-    """What a list of reports shows."""
+def _summary(report: UpgradeReport, answer: str) -> dict[str, object]:
+    """What a list of reports shows, and by which a campaign knows that it has read the report."""
     question = report.question
     return {
         "schema_version": report.schema_version,
         "report_id": question.report_id,
+        "cluster_name": question.cluster_name,
         "from_release": question.from_release,
         "to_release": question.to_release,
         "sentence": report.sentence,
@@ -243,4 +248,5 @@ def _summary(report: UpgradeReport) -> dict[str, object]:
         "client_counts": report.client_counts,
         "safe_so_far": report.safe_so_far,
         "created_at": timestamp(question.created_at),
+        DIGEST: hashlib.sha256(answer.encode()).hexdigest(),
     }

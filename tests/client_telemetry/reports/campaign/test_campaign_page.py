@@ -18,9 +18,10 @@ HOSTILE = '<img src=x onerror="alert(1)">\u202e|`'
 
 
 def shown(campaign, answers, until, published=None):
+    reports = [each.facts for each in answers]
     changes = history(campaign, answers, day(until))
-    decision = decide(campaign, changes, answers, Knowledge("k1", day(-5)), day(until))
-    return view(campaign, changes, answers, decision, day(until), published)
+    decision = decide(campaign, changes, reports, Knowledge("k1", day(-5)), day(until))
+    return view(campaign, changes, reports, decision, day(until), published)
 
 
 def of_day(number, **verdicts):
