@@ -10,6 +10,7 @@ from pathlib import Path
 
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
+from include import credentials
 from include.campaigns import campaigns_file
 from include.clusters import CHECKOUT, read_clusters
 
@@ -46,12 +47,7 @@ def tell_news() -> str:
         raise AirflowSkipException(
             f"{FILE_VARIABLE} names no notices file: nobody is told (docs/notices.md)."
         )
-    folder = read_clusters().publish.removeprefix("file://")
-    if "://" in folder:
-        raise AirflowFailException(
-            f"Notices are made from a folder, and pages are published to {folder}: run `client-telemetry notify` beside a copy of it "
-            "(docs/notices.md)."
-        )
+    folder = read_clusters().publish
     try:
         done = _notify(
             _TIMEOUT_OF_NEWS_S, f"--campaigns={campaigns_file().absolute()}", f"--reports={folder}"
@@ -69,14 +65,15 @@ def _notify(timeout_s: float, *told: str) -> subprocess.CompletedProcess[str]:
     file = os.environ[FILE_VARIABLE]
     sent = os.environ.get(SENT_VARIABLE) or str(Path(file).absolute().with_name("notices_sent.json"))
     command = [sys.executable, "-m", "client_telemetry.cli", "notify", "--notices", file, "--sent", sent]
-    return subprocess.run(
-        [*command, "--send", *told],
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-    )
+    with credentials.in_environment():
+        return subprocess.run(
+            [*command, "--send", *told],
+            cwd=CHECKOUT,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
 
 
 def _log(done: subprocess.CompletedProcess[str]) -> None:

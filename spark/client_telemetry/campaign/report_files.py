@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from client_telemetry.campaign.answers import Answer, from_report
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.console.counted import first_of
+from client_telemetry.console.output_file import replace_file
 from client_telemetry.formats.report_file import NAME, NotAReport
 
 REPORT_VERSION: Final = 3
@@ -27,8 +28,14 @@ class Folder(Protocol):
     def names(self) -> list[str]:
         """Of the files in it that are called report.json, from the folder, sorted."""
 
+    def folders(self, name: str) -> list[str]:
+        """Names of the folders in a folder of this name, sorted; none if there is no such folder."""
+
     def read(self, name: str) -> bytes:
         """Raises OSError; FileNotFoundError if there is no such file."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Readers see the old content or the new one."""
 
 
 class LocalFolder:
@@ -47,6 +54,14 @@ class LocalFolder:
         below = published if published.is_dir() else self.root
         files = [file for file in below.rglob(NAME) if _is_inside(file, self.root)]
         return sorted(file.relative_to(self.root).as_posix() for file in files)
+
+    def folders(self, name: str) -> list[str]:
+        return sorted(each.name for each in (self.root / name).glob("[!.]*/"))
+
+    def write(self, name: str, content: bytes) -> None:
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, content)
 
     def read(self, name: str) -> bytes:
         file = self.root / name

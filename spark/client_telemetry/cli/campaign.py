@@ -19,6 +19,7 @@ from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import ACKNOWLEDGE, KINDS, WAIVE, BadCampaign, Statement, Target
 from client_telemetry.campaign.plan_edit import add_statement
 from client_telemetry.campaign.plan_file import TARGETS, beside
+from client_telemetry.campaign.report_files import LocalFolder
 from client_telemetry.cli.campaign_input import campaigns_text, read_input
 from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
 from client_telemetry.console.arguments import Arguments, day
@@ -72,7 +73,7 @@ def _show(args: argparse.Namespace) -> int:
     else:
         print(shown.sentence)
         print(publish(shown, args.out) / "index.html")
-        keep(args.out, campaign.name, standing.kept)
+        keep(LocalFolder(args.out), campaign.name, standing.kept)
     return 0
 
 

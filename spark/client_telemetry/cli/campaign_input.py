@@ -11,7 +11,8 @@ from client_telemetry.campaign.continued import Standing, stand
 from client_telemetry.campaign.gate import Knowledge
 from client_telemetry.campaign.plan import BadCampaign, Campaign
 from client_telemetry.campaign.plan_file import beside, named, read_campaigns
-from client_telemetry.campaign.report_files import LocalFolder, others_in, report_files
+from client_telemetry.campaign.report_files import others_in, report_files
+from client_telemetry.cli.campaign_options import published_folder
 from client_telemetry.knowledge import releases
 from client_telemetry.reports.campaign.kept_file import read_kept_of
 
@@ -29,7 +30,7 @@ def read_input(args: argparse.Namespace, name: str) -> Input:
     """Raises BadCampaign or NotAReport, with the file in the message, and OSError."""
     campaign = named(campaigns(args.campaigns), name)
     until = args.day or dt.datetime.now(dt.UTC).date()
-    folder = LocalFolder(args.reports)
+    folder = published_folder(args.reports)
     standing = stand(campaign, report_files(folder, campaign), until, read_kept_of(campaign.name, folder))
     if not standing.reports and (others := others_in(folder, campaign)):
         about = f"{', '.join(campaign.clusters)} to {campaign.target}"

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from client_telemetry.campaign.plan import BadCampaign
+from client_telemetry.campaign.report_files import Folder, LocalFolder
 from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.formats.report_file import NotAReport
 
 CAMPAIGNS_VARIABLE: Final = "CLIENT_TELEMETRY_CAMPAIGNS"
 
@@ -29,12 +31,31 @@ def add_campaign(parser: Arguments) -> None:
 def add_reports(parser: Arguments) -> None:
     parser.add_argument(
         "--reports",
-        type=Path,
         metavar="FOLDER",
-        default=Path("var/published"),
-        help="folder of published upgrade reports; default: %(default)s",
+        default="var/published",
+        help="folder of published upgrade reports, or its URL in an object store; default: %(default)s",
     )
     parser.add_argument("--day", type=day, help="UTC day up to which states are computed; default: today")
+
+
+def is_stored(location: str) -> bool:
+    """Whether it is a URL of an object store."""
+    return "://" in location and not location.startswith("file://")
+
+
+def local_folder(location: str) -> Path:
+    return Path(location.removeprefix("file://"))
+
+
+def published_folder(location: str) -> Folder:
+    """Of `--reports`. Raises NotAReport."""
+    if not is_stored(location):
+        return LocalFolder(local_folder(location))
+    try:
+        from client_telemetry.pipeline.published_folder import StoredFolder
+    except ModuleNotFoundError:
+        raise NotAReport(f"{location} needs pyarrow: install it, or copy the reports to a folder") from None
+    return StoredFolder(location)
 
 
 def refuse(subcommand: str, args: argparse.Namespace, error: Exception) -> int:
@@ -42,7 +63,7 @@ def refuse(subcommand: str, args: argparse.Namespace, error: Exception) -> int:
     if isinstance(error, BadCampaign):
         text = f"{args.campaigns}: {error}"
     elif isinstance(error, OSError):
-        text = f"{error.filename}: {error.strerror}"
+        text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         if error.filename == str(args.campaigns):
             text += ": name the campaigns file by --campaigns (docs/campaigns.md)"
     else:

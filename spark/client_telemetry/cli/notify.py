@@ -14,19 +14,29 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import BadCampaign
-from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
+from client_telemetry.campaign.report_files import Folder
+from client_telemetry.cli.campaign_options import (
+    add_campaigns_file,
+    add_reports,
+    is_stored,
+    local_folder,
+    published_folder,
+    refuse,
+)
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.notices import campaigns as of_campaigns
 from client_telemetry.notices.senders import Notice
-from client_telemetry.notices.sent import Sent, send_new
+from client_telemetry.notices.sent import LocalFile, PublishedFile, Sent, SentFile, send_new
 from client_telemetry.notices.settings import BadNotices, Settings, read_settings
 
 NOT_SENT = 1
+SENT: Final = "notices_sent.json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,8 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("--reason is for --failed RUN")
     try:
         settings = read_settings(args.notices)
-        sent = Sent(args.sent or args.reports / "notices_sent.json")
         notices = list(_failure(args, settings) if args.failed else _news(args, settings))
+        sent = Sent(_sent_file(args))
         return _send(notices, sent, settings) if args.send else _say(notices, sent)
     except (BadNotices, NotAReport) as error:
         print(f"client-telemetry notify: {error}", file=sys.stderr)
@@ -71,6 +81,12 @@ def _parser() -> Arguments:
     return parser
 
 
+def _sent_file(args: argparse.Namespace) -> SentFile:
+    if args.sent or not is_stored(args.reports):
+        return LocalFile(args.sent or local_folder(args.reports) / SENT)
+    return PublishedFile(published_folder(args.reports), SENT)
+
+
 def _failure(args: argparse.Namespace, settings: Settings) -> Iterator[tuple[str, Notice]]:
     return of_campaigns.failed(args.failed, args.reason or "Its log says why.", settings)
 
@@ -91,17 +107,21 @@ def _news(args: argparse.Namespace, settings: Settings) -> Iterator[tuple[str, N
         yield from of_campaigns.notices(shown, settings)
         for owner in of_campaigns.without_address(shown) if settings.owners else ():
             print(f"{campaign.name}: {owner} has no e-mail address: nobody is told", file=sys.stderr)
-    yield from of_campaigns.late_days(list(_published(args.reports)), dt.datetime.now(dt.UTC), settings)
+    folder = published_folder(args.reports)
+    yield from of_campaigns.late_days(list(_published(folder)), dt.datetime.now(dt.UTC), settings)
 
 
-def _published(folder: Path) -> Iterator[tuple[str, dt.date]]:
+def _published(folder: Folder) -> Iterator[tuple[str, dt.date]]:
     """Each cluster with the newest day that has a fleet page."""
-    for file in sorted(folder.glob("fleet/*/latest.json")):
+    for cluster in folder.folders("fleet"):
+        name = f"fleet/{cluster}/latest.json"
         try:
-            latest = json.loads(file.read_text(encoding="utf-8"))
+            latest = json.loads(folder.read(name))
             yield str(latest["cluster_name"]), dt.date.fromisoformat(latest["day"])
+        except FileNotFoundError:
+            continue
         except (ValueError, LookupError, TypeError):
-            raise BadNotices(f"{file} does not name a day: publish the fleet page again") from None
+            raise BadNotices(f"{folder}/{name} does not name a day: publish the fleet page again") from None
 
 
 def _say(notices: Iterable[tuple[str, Notice]], sent: Sent) -> int:

@@ -1,6 +1,7 @@
 """Everything in an object store: dumps, request logs, owners, tables, results, reports; and pages of Airflow from there."""
 
 import csv
+import datetime as dt
 import io
 import json
 import os
@@ -12,10 +13,16 @@ from types import SimpleNamespace
 import fsspec
 import pytest
 import yaml
+from client_telemetry.campaign.gate import Knowledge, decide
+from client_telemetry.campaign.plan_file import beside, read_campaigns
+from client_telemetry.cli.gate import main as gate
 from client_telemetry.cli.lake_copy import main
+from client_telemetry.cli.notify import main as notify
 from client_telemetry.formats.raw.file_system import file_system, forget_file_systems
 from client_telemetry.jobs import artefact_inventory
+from client_telemetry.jobs.campaign_pages import publish_page, standing_of
 from client_telemetry.lake.lake import Lake
+from client_telemetry.pipeline.published_folder import StoredFolder
 from client_telemetry.tables.artefacts import ARTEFACTS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
@@ -23,7 +30,11 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from fastapi.testclient import TestClient
 from pyarrow import fs
 
+from tests.chat import listening
+from tests.client_telemetry.cli.test_notify import of_day, seen_on
+from tests.client_telemetry.cli.test_tickets import BROKEN, CAMPAIGNS
 from tests.client_telemetry.lake.conftest import created, publish_new
+from tests.client_telemetry.reports import conftest as made
 
 from .conftest import POSTGRES_IN_SHORT
 from .servers import CHECKOUT, s3, s3_server
@@ -235,3 +246,39 @@ def test_a_copy_in_another_bucket_answers_when_the_original_is_gone(store, catal
     assert copy.rows(BROKERS) == rows
     publish_new(copy, "b")
     assert len(copy.rows(BROKERS)) == 2 * len(rows)
+
+
+def test_a_campaign_and_its_notices(store, tmp_path, monkeypatch, capsys):
+    """Reports, kept states, the page and what was sent are in the bucket; a run reads the report that is new."""
+    published = tmp_path / "published"
+    for number in (21, 22):
+        of_day(published, number, made.verdict("a", "breaks", **BROKEN, **seen_on(number)))
+    upload(published, CLUSTERS["publish"])
+    (tmp_path / "campaigns.yaml").write_text(CAMPAIGNS)
+    (tmp_path / "notices.yaml").write_text("published_by: '06:00'\n")
+    [campaign] = read_campaigns(CAMPAIGNS, beside("."))
+    until = dt.date(2026, 11, 24)
+    reads: list[str] = []
+    read = StoredFolder.read
+    monkeypatch.setattr(StoredFolder, "read", lambda self, name: reads.append(name) or read(self, name))
+    for expected in ([21, 22], []):
+        reads.clear()
+        standing = standing_of(CLUSTERS["publish"], campaign, until)
+        assert [name for name in reads if name.endswith("answer.json")] == [
+            f"upgrade_impact/fleet/r{number}/answer.json" for number in expected
+        ]
+        decision = decide(campaign, standing.changes, standing.reports, Knowledge("k1", until), until)
+        page, _ = publish_page(CLUSTERS["publish"], campaign, standing, decision, until)
+        assert page == "s3://published/reports/upgrade_campaign/orders/index.html"
+    files = ["--notices", str(tmp_path / "notices.yaml"), "--campaigns", str(tmp_path / "campaigns.yaml")]
+    fleet = {"cluster_name": "fleet", "day": "2026-11-22"}
+    (tmp_path / "latest.json").write_text(json.dumps(fleet))
+    upload(tmp_path / "latest.json", f"{CLUSTERS['publish']}/fleet/fleet/latest.json")
+    with listening() as (address, texts):
+        monkeypatch.setenv("CLIENT_TELEMETRY_CHAT_WEBHOOK", address)
+        for _ in range(2):
+            assert notify([*files, "--reports", CLUSTERS["publish"], "--send"]) == 0
+    assert len(texts) == 1 and "the newest published day of cluster fleet is 2026-11-22" in texts[0].lower()
+    assert "notices_sent.json" in listed(CLUSTERS["publish"])
+    assert gate(["--campaign", "orders", *files[2:], "--reports", CLUSTERS["publish"]]) == 3
+    assert capsys.readouterr().out.splitlines()[-1].startswith("no-go: 1 application left")

@@ -1,10 +1,7 @@
 """Where a campaign's states are kept for its next run: below the published folder, beside what people read."""
 
-from pathlib import Path
-
 from client_telemetry.campaign.kept import Kept, kept_text, read_kept
 from client_telemetry.campaign.report_files import Folder
-from client_telemetry.reports.folder import replace_file
 from client_telemetry.reports.names import folder_name
 
 
@@ -21,10 +18,7 @@ def read_kept_of(campaign: str, folder: Folder) -> Kept | None:
         return None
 
 
-def keep(root: Path, campaign: str, kept: Kept | None) -> None:
-    """Below the published folder `root`. None: what is there stays."""
-    if kept is None:
-        return
-    file = root / kept_name(campaign)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(file, kept_text(kept))
+def keep(folder: Folder, campaign: str, kept: Kept | None) -> None:
+    """None: what is there stays."""
+    if kept is not None:
+        folder.write(kept_name(campaign), kept_text(kept).encode())
