@@ -68,14 +68,14 @@ def _of_applications(campaign: Campaign, changes: Sequence[StateChange]) -> Iter
     states = current(changes)
     left = [state for state in states if state.state in LEFT]
     quiet = [state for state in left if state.state == QUIET]
+    seen = [state for state in left if state.state != QUIET]
+    asks_for_evidence = Verdict.INSUFFICIENT_EVIDENCE in campaign.gate.fail_on
     unknown = [
-        state
-        for state in left
-        if state.state != QUIET
-        and state.verdict == Verdict.INSUFFICIENT_EVIDENCE
-        and Verdict.INSUFFICIENT_EVIDENCE not in campaign.gate.fail_on
+        state for state in seen if state.verdict == Verdict.INSUFFICIENT_EVIDENCE and not asks_for_evidence
     ]
-    stopping = [state for state in left if state not in quiet and state not in unknown]
+    stopping = [
+        state for state in seen if state.verdict != Verdict.INSUFFICIENT_EVIDENCE or asks_for_evidence
+    ]
     if stopping:
         verdicts = " or ".join(sorted({state.verdict for state in stopping}))
         yield _listed("affected", NO_GO, stopping, f"left with the verdict {verdicts}")
