@@ -2,8 +2,8 @@
 
     python -m benchmarks.campaign_run [--clients 5000] [--days 90]
 
-asks one question about a cluster (impact and publish), sets that many daily reports beside it, and runs `upgrade_campaign` twice:
-for all days but the last, and for the last one. It prints the CPU seconds of each, and what the question, the campaign's run
+asks one question about a cluster (impact and publish), sets that many daily reports beside it, and runs `upgrade_campaign` for all days
+but the last, for the last one, and again after somebody acknowledged something. It prints the CPU seconds of each, and what the question, the campaign's run
 included, costs as a multiple of the question alone.
 """
 
@@ -26,6 +26,10 @@ CAMPAIGN: Final = f"""campaigns:
     to: {TARGET}
     date: 2028-01-01
     contact: kafka@example.com
+"""
+STATEMENT: Final = """\
+    statements:
+      - {{kind: acknowledge, principal: "User:p7", by: ann, on: {day}}}
 """
 
 
@@ -52,12 +56,18 @@ def main() -> None:
             day_of(answered, report.parent, number)
         first, _ = job("upgrade_campaign", *given, str(DAY + dt.timedelta(days=args.days - 2)))
         day_of(answered, report.parent, args.days - 1)
-        later, _ = job("upgrade_campaign", *given, str(DAY + dt.timedelta(days=args.days - 1)))
+        day = DAY + dt.timedelta(days=args.days - 1)
+        later, _ = job("upgrade_campaign", *given, str(day))
+        (root / "campaigns.yaml").write_text(CAMPAIGN + STATEMENT.format(day=day))
+        changed, _ = job("upgrade_campaign", *given, str(day))
     question = impact.cpu + publish.cpu
     print(f"question about {args.clients:,} clients: {question:.2f} CPU s")
     print(f"campaign, {args.days - 1} daily reports at once: {first.cpu:.2f} CPU s")
-    print(f"campaign, one more day: {later.cpu:.2f} CPU s")
-    print(f"with its question: {(question + later.cpu) / question:.2f} times the question")
+    for what, cost in (("no state changes", later.cpu), ("states change", changed.cpu)):
+        times = (question + cost) / question
+        print(
+            f"campaign, a day on which {what}: {cost:.2f} CPU s, with its question {times:.2f} times the question"
+        )
 
 
 def day_of(report: Path, reports: Path, number: int) -> None:

@@ -58,6 +58,13 @@ def run(pipeline, day=DAY, **arguments):
     return pipeline.run(STAGE, **given | arguments)
 
 
+def promise(pipeline, on):
+    """By the owner of the client `a`."""
+    (application,) = {row["application"] for row in REPORT["clients"] if row["client_id"] == "a"}
+    statement = f"{{kind: promise, application: {application}, by: ann, on: {on}, until: 2026-12-05}}"
+    (pipeline.folder / "campaigns.yaml").write_text(CAMPAIGN.replace("[]\n", f"\n      - {statement}\n"))
+
+
 def rows(pipeline):
     found = pipeline.lake.rows(CAMPAIGN_STATES)
     return sorted(found, key=lambda row: (row["day"], row["application"], row["revision"]))
@@ -84,13 +91,7 @@ def test_a_later_day_adds_and_an_old_day_made_again_is_a_further_revision(pipeli
     publish(pipeline)
     run(pipeline)
     before = rows(pipeline)
-    (application,) = {row["application"] for row in REPORT["clients"] if row["client_id"] == "a"}
-    (pipeline.folder / "campaigns.yaml").write_text(
-        CAMPAIGN.replace(
-            "[]\n",
-            f"\n      - {{kind: promise, application: {application}, by: ann, on: {next_day}, until: 2026-12-05}}\n",
-        )
-    )
+    promise(pipeline, next_day)
     _, result = run(pipeline, next_day)
     assert result["counts"]["changes"] >= 1
     now = rows(pipeline)
@@ -133,6 +134,7 @@ def test_rows_that_would_lose_recorded_ones_reach_no_reader(pipeline, monkeypatc
         return whole(self, branch, slices, days)
 
     monkeypatch.setattr(Stage, "publish", publish_more)
+    promise(pipeline, DAY)
     code, result = run(pipeline)
     assert (code, "campaign_states.nothing_recorded_is_lost" in result["message"]) == (3, True)
     assert rows(pipeline) == before

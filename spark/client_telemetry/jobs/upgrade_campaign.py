@@ -33,15 +33,18 @@ def upgrade_campaign(stage: Stage) -> Outcome:
     campaign = _campaign(args.campaigns, args.campaign, args.targets)
     if args.cluster_name not in campaign.clusters:
         raise BadArguments(f"campaign {campaign.name!r} is not about cluster {args.cluster_name!r}")
-    branch = stage.branch((CAMPAIGN_STATES,))
     until = args.day or dt.datetime.now(dt.UTC).date()
     standing = standing_of(args.publish, campaign, until)
     where = {"cluster_id": stage.cluster, "campaign": campaign.name}
     rows = stage.lake.rows(CAMPAIGN_STATES, **where)
     of_cluster = [change for change in standing.changes if change.cluster == args.cluster_name]
     new = added_to(map(recorded_state, rows), of_cluster, until)
-    branch.replace_rows(CAMPAIGN_STATES, [*rows, *(state_row(stage.cluster, row) for row in new)], **where)
-    stage.publish(branch, [Slice(suite, where, {"recorded": len(rows)}) for suite in SUITES], [until])
+    if new:
+        branch = stage.branch((CAMPAIGN_STATES,))
+        branch.replace_rows(
+            CAMPAIGN_STATES, [*rows, *(state_row(stage.cluster, row) for row in new)], **where
+        )
+        stage.publish(branch, [Slice(suite, where, {"recorded": len(rows)}) for suite in SUITES], [until])
     facts = Knowledge(knowledge.version(), releases.newest_day())
     decision = decide(campaign, standing.changes, standing.reports, facts, until)
     page, sentence = publish_page(args.publish, campaign, standing, decision, until)
