@@ -1,6 +1,6 @@
 """What the daily run of a planned upgrade costs beside its question, after months of daily reports.
 
-    python -m benchmarks.campaign_run [--clients 5000] [--days 90]
+    python -m benchmarks.campaign_run [--clients 5000] [--days 30]
 
 asks one question about a cluster (impact and publish), sets that many daily reports beside it, and runs `upgrade_campaign` for all days
 but the last, for the last one, and again after somebody acknowledged something. It prints the CPU seconds of each, and what the question, the campaign's run
@@ -29,14 +29,14 @@ CAMPAIGN: Final = f"""campaigns:
 """
 STATEMENT: Final = """\
     statements:
-      - {{kind: acknowledge, principal: "User:p7", by: ann, on: {day}}}
+      - {{kind: acknowledge, owner: team-7, by: ann, on: {day}}}
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=5000)
-    parser.add_argument("--days", type=int, default=90)
+    parser.add_argument("--days", type=int, default=30)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
