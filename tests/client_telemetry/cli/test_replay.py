@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from client_telemetry.cli.replay import main
 from client_telemetry.formats import target_file
-from client_telemetry.knowledge import served
+from client_telemetry.knowledge import served, target_profiles
 from client_telemetry.probe import replay
 from client_telemetry.probe.replay import ABOVE, BELOW, NONE, Sent
 
@@ -72,20 +72,30 @@ def test_requests_that_were_only_rejected_are_not_sent_again():
     ]
 
 
-def test_the_sample_fleet_is_refused_what_the_knowledge_base_says(sample_run, capsys):
+@pytest.mark.parametrize(
+    ("release", "like"),
+    [("4.0.1", "4.0.1 or 4.0.2"), ("4.3.1", "4.3.0 or 4.3.1")],
+)
+def test_the_sample_fleet_is_refused_what_the_knowledge_base_says(
+    sample_run, tmp_path, capsys, release, like
+):
+    """On brokers of 4.0.1 that were measured, and on those of the profile of 4.3.1."""
+    measured = FILES / f"apache-{release}.json"
+    if not measured.exists():
+        measured = tmp_path / "target.json"
+        measured.write_text(target_profiles.texts()[f"apache-kafka-{release}"])
     lake = str(sample_run.folder / "lake")
-    target = f"--target={FILES / 'apache-4.0.1.json'}"
-    assert main(["--lake", lake, f"--cluster={FLEET}", target]) == 3
+    assert main(["--lake", lake, f"--cluster={FLEET}", f"--target={measured}"]) == 3
     printed = capsys.readouterr()
     rows = list(csv.DictReader(io.StringIO(printed.out)))
     refused = [row for row in rows if row["outcome"] == "closed"]
     # A broker without a telemetry plugin does not advertise it, and it is not asked.
     assert {row["api_name"] for row in rows if row not in refused} == {"GetTelemetrySubscriptions"}
     for row in refused:
-        api = served.by("4.0.1").get(int(row["api_key"]))
+        api = served.by(release).get(int(row["api_key"]))
         assert api is None or not api.served.min <= int(row["version"]) <= api.served.max
     assert "older than all that the target accepts, of 12 applications" in printed.err
-    assert "0 answers not as expected of Apache Kafka 4.0.1 or 4.0.2" in printed.err
+    assert f"0 answers not as expected of Apache Kafka {like}" in printed.err
 
 
 def test_a_replay_beside_the_report_of_the_sample_fleet(sample_run, tmp_path, capsys):
