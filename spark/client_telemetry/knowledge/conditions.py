@@ -137,6 +137,22 @@ class SecurityProtocol:
 
 
 @dataclass(frozen=True)
+class UsesSasl:
+    """Whether it logs in with SASL at all. Where not even that is known, as in a list of clients without security protocols,
+    an issue of a mechanism that few use keeps nobody from being called safe: a note of the cluster tells of it.
+    """
+
+    is_about_now = False
+    settled_by = SecurityProtocol.settled_by
+
+    def met(self, circumstances: Circumstances) -> str:
+        return any_of(
+            Answer.UNKNOWN if login.uses_sasl is None else _answer(login.uses_sasl)
+            for login in circumstances.evidence.logins
+        )
+
+
+@dataclass(frozen=True)
 class Vendor:
     wanted: frozenset[str]
     is_about_now = True
@@ -348,6 +364,8 @@ _SETS: dict[str, tuple[Callable[[frozenset[str]], Term], Collection[str]]] = {
 
 
 def _term(text: str) -> Term:
+    if text == "uses_sasl":
+        return UsesSasl()
     if text == "subscriptions match none":
         return SubscriptionsMatchNone()
     if text == "subscriptions match it":
@@ -368,6 +386,6 @@ def _term(text: str) -> Term:
         return NotShown(match[1], match[2], *_NOT_SHOWN[match[1]])
     raise UnreadableCondition(
         f"{text!r} is not a term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
-        "feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; network TEXT; event TEXT; "
+        "uses_sasl; feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; network TEXT; event TEXT; "
         "client_code TEXT; cluster_use TEXT; vendor_build TEXT"
     )

@@ -44,6 +44,10 @@ _FACTS = (*_BY_INSTANCE, UNDECODABLE_RECORDS.name, CLIENT_PUSHES.name, CONNECTIO
 `client_pushes`, which has them, so that an interrupted erasure can be run again.
 """
 _TEXTS = (".html", ".json", ".csv")
+_CAMPAIGNS = "upgrade_campaign"
+"""Below the published files: a folder for each campaign, which may have several clusters (reports/campaign/publish.py)."""
+_KEPT_STATES = "campaign_states"
+"""The states that a campaign's next run continues from, a shortcut (reports/campaign/kept_file.py)."""
 
 
 @dataclass
@@ -228,18 +232,21 @@ def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -
 
 
 def _forget_published(publish: str, cluster: str, who: Mapping[str, str]) -> list[str]:
-    """Remove the cluster's pages, reports and reviews in which a file names the client, each with all its files, such
-    as `fleet/orders/2026-11-21`. A run publishes them again without the client.
+    """Remove the cluster's pages, reports and reviews, and the campaigns, in which a file names the client, each with all its
+    files, such as `fleet/orders/2026-11-21`, and what campaigns keep for their next run. A run publishes them again
+    without the client.
     """
     files, root = file_system(publish)
     named = _named(who.values())
+    of_cluster = [folder for kind in _folders(files, root) for folder in _folders(files, f"{kind}/{cluster}")]
+    campaigns = _folders(files, f"{root.rstrip('/')}/{_CAMPAIGNS}")
+    going = {folder for folder in (*of_cluster, *campaigns) if _names(files, folder, named)}
+    kept = {folder for folder in _folders(files, root) if folder.rpartition("/")[2] == _KEPT_STATES}
     removed = []
-    for kind in _folders(files, root):
-        for folder in _folders(files, f"{kind}/{cluster}"):
-            if _names(files, folder, named):
-                files.delete_dir(folder)
-                removed.append(folder[len(root) :].strip("/"))
-                print(f"published folder removed: {removed[-1]}", flush=True)
+    for folder in sorted(going | kept):
+        files.delete_dir(folder)
+        removed.append(folder[len(root) :].strip("/"))
+        print(f"published folder removed: {removed[-1]}", flush=True)
     return sorted(removed)
 
 

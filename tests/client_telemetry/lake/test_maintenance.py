@@ -300,11 +300,15 @@ def test_published_folders_go_whole_and_only_those_of_the_cluster(lake, tmp_path
         "upgrade_impact/c/2/report.json": '{"bob": 1, "clients": [{"client_id": "ann"}]}',
         "fleet/c/latest.json": '{"path": "bob"}',
         "fleet/other/2026-11-21/clients.csv": "bob,1\r\n",
+        "upgrade_campaign/spring/index.html": "<td>bob</td>",
+        "upgrade_campaign/autumn/index.html": "<td>ann</td>",
+        "campaign_states/autumn.jsonl": '{"tracks": "[]"}',
     }
     for name, text in texts.items():
         (published / name).parent.mkdir(parents=True, exist_ok=True)
         (published / name).write_text(text)
     done = erase(lake, CLUSTER, {"client_id": "bob"}, published.as_uri(), "c")
-    assert done.published_folders == ["upgrade_impact/c/1"]
+    gone = ("campaign_states", "upgrade_campaign/spring", "upgrade_impact/c/1")
+    assert done.published_folders == list(gone)
     left = sorted(str(path.relative_to(published)) for path in published.rglob("*") if path.is_file())
-    assert left == sorted(name for name in texts if not name.startswith("upgrade_impact/c/1/"))
+    assert left == sorted(name for name in texts if not name.startswith(tuple(f"{each}/" for each in gone)))
