@@ -2,6 +2,8 @@
 light and dark, and the upgrade report as paper."""
 
 import re
+import shutil
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.resources import files
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.end_to_end
 
+CHECKOUT = Path(__file__).parents[2]
 WIDTHS = (1400, 900, 420)
 AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 CHECK = """async tags => (await axe.run(document, {runOnly: tags, resultTypes: ['violations']})).violations
@@ -313,3 +316,35 @@ def test_pictures_of_the_readme_are_small(browser, sample_run, scheme):
     page = opened(browser, Path(report), scheme, width=1200)
     page.screenshot(path=PICTURES / f"report_{scheme}.png", clip=first_screen)
     assert 50_000 < (PICTURES / f"report_{scheme}.png").stat().st_size < 200_000
+
+
+def test_the_sample_report_of_the_documentation_opens(browser, sample_run):
+    """docs/examples has a copy of the report that `make run` prints, as a zip; this makes it anew beside the pictures."""
+    (report,) = re.findall(r"^Report: (.+)$", sample_run.printed, re.M)
+    made = PICTURES / "sample_report.zip"
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    _pack(Path(report).parent, made)
+    assert made.stat().st_size < 300_000
+    for packed in (made, CHECKOUT / "docs/examples/sample_report.zip"):
+        folder = PICTURES / packed.parent.name
+        shutil.rmtree(folder, ignore_errors=True)
+        with zipfile.ZipFile(packed) as archive:
+            archive.extractall(folder)
+        page = opened(browser, folder / "sample_report/index.html")
+        assert "12 of 45 applications" in page.locator("body").inner_text()
+        links = page.eval_on_selector_all("a[href]", "found => found.map(each => each.getAttribute('href'))")
+        files = [link for link in links if not re.match(r"[a-z]+:|#", link)]
+        assert files and all((folder / "sample_report" / link.partition("#")[0]).is_file() for link in files)
+        page.context.close()
+
+
+def _pack(report: Path, into: Path) -> None:
+    """A report without what only programs read and without links to other pages; equal files make an equal archive."""
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for file in sorted(path for path in report.rglob("*") if path.is_file()):
+            if file.name not in ("answer.json", "earlier.json", "summary.json"):
+                content = file.read_bytes()
+                if file.name == "index.html":
+                    content = re.sub(rb'<a href="\.\./[^"]*">([^<]*)</a>', rb"\1", content)
+                name = f"sample_report/{file.relative_to(report)}"
+                archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
