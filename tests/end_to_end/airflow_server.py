@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
@@ -11,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from client_telemetry.rehearsal.sandbox_broker import free_ports
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -31,10 +32,7 @@ def environment(home: Path, lake: str | None = None, **settings: str) -> dict[st
         clusters = clusters.replace("lake: var/lake", f"lake: {lake}")
     (home / "clusters.yaml").write_text(clusters.replace(": var/", f": {home}/"), encoding="utf-8")
     set_password(home, PASSWORD)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return settings_of(home, home / "clusters.yaml", port, **settings)
+    return settings_of(home, home / "clusters.yaml", free_ports(1)[0], **settings)
 
 
 def set_password(home: Path, password: str) -> None:

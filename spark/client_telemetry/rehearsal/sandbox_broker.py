@@ -2,16 +2,19 @@
 for, with TLS (SSL, SASL_SSL) and with Kerberos (KERBEROS, KERBEROS_SSL), too.
 """
 
+import os
 import random
 import re
 import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from client_telemetry.probe.login import unsecured_token
@@ -327,18 +330,32 @@ def _written(file: Path, settings: Mapping[str, object]) -> str:
     return str(file)
 
 
+_PORTS = range(15_000, 31_000)
+_OF_ONE_PROCESS = 1_000
+_given: set[int] = set()
+_giving = threading.Lock()
+
+
 def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody listens on. They lie below those that Linux gives to outgoing connections (from 32768 on): one
-    of these may be taken by a client before the broker has started.
+    """Ports of 127.0.0.1 that nobody listens on, each given once by a process. They lie below those that Linux gives to
+    outgoing connections (from 32768 on): one of these may be taken by a client before the broker has started. Processes
+    that were started one after the other draw from different thousands.
     """
-    found: list[int] = []
-    for port in random.sample(range(15_000, 32_000), 400):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        found.append(port)
-        if len(found) == count:
-            return found
-    raise RuntimeError(f"no {count} free ports between 15000 and 32000")
+    first = _PORTS.start + os.getpid() * _OF_ONE_PROCESS % len(_PORTS)
+    own = range(first, first + _OF_ONE_PROCESS)
+    with _giving:
+        drawn = dict.fromkeys([*random.sample(own, len(own)), *random.sample(_PORTS, 400)])
+        found = list(islice(filter(_is_free, (port for port in drawn if port not in _given)), count))
+        _given.update(found)
+    if len(found) < count:
+        raise RuntimeError(f"no {count} free ports between {_PORTS.start} and {_PORTS.stop}")
+    return found
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

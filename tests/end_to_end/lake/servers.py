@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from client_telemetry.rehearsal.sandbox_broker import free_ports
+
 CHECKOUT = Path(__file__).parents[3]
 REST_JARS = CHECKOUT / "var" / "e2e" / "rest_catalog"
 NESSIE_JAR = CHECKOUT / "var" / "e2e" / "nessie" / "nessie-quarkus-0.99.0-runner.jar"
@@ -26,9 +28,7 @@ START_SECONDS = 90
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    return free_ports(1)[0]
 
 
 def wait_for(port: int, process: subprocess.Popen | None, log: Path) -> None:
