@@ -26,6 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.jobs.collect import LATE_DAYS, TOO_LATE_DAYS
 from client_telemetry.lake.branch import Branch
@@ -34,7 +35,6 @@ from client_telemetry.lake.lake import SNAPSHOT_DAYS, Lake
 from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.lake.maintenance import maintain, retention
 from client_telemetry.lake.writer import DataFile, TablePlace
-from client_telemetry.pipeline.stage import absolute_url
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS

@@ -21,10 +21,11 @@ from pathlib import Path
 
 from client_telemetry.activity import subscription_brokers
 from client_telemetry.activity import subscription_evidence as lake_evidence
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.jobs import main_of
 from client_telemetry.knowledge import releases
 from client_telemetry.lake.lake import Lake
-from client_telemetry.pipeline.stage import absolute_url, spark_session
+from client_telemetry.pipeline.stage import spark_session
 from client_telemetry.subscriptions.check import CheckResult, InstanceResult, Situation, check
 from client_telemetry.subscriptions.configured_file import Resource
 from client_telemetry.subscriptions.java_runtime import JavaRuntime

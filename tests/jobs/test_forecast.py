@@ -1,8 +1,9 @@
 """What subscription_check expects of the telemetry cluster's own subscriptions is what its capture shows, within 10 %."""
 
 import pytest
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.lake.lake import Lake
-from client_telemetry.pipeline.stage import absolute_url, spark_session
+from client_telemetry.pipeline.stage import spark_session
 from client_telemetry.subscriptions.java_runtime import JavaRuntime
 
 from benchmarks.subscription_forecast import (

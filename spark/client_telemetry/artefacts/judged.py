@@ -77,12 +77,9 @@ def of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
         return replace(
             judged, confidence=confidence, condition="; ".join(filter(None, (judged.condition, condition)))
         )
-    return replace(
+    return _unsettled(
         judged,
-        verdict=Verdict.INSUFFICIENT_EVIDENCE,
-        confidence="none",
-        when=None,
-        explanation=f"{client.text}, and {client.may_differ}. {judged.explanation}",
+        f"{client.text}, and {client.may_differ}. {judged.explanation}",
         condition=condition,
     )
 
@@ -103,12 +100,9 @@ def _of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
     judged = _judged(client, by_default)
     if judged.verdict in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE) or client.library in code.libraries:
         return judged
-    return replace(
+    return _unsettled(
         judged,
-        verdict=Verdict.INSUFFICIENT_EVIDENCE,
-        confidence="none",
-        when=None,
-        explanation=f"Works with {target} unless the code pins an old protocol version ({row.pinned_by}), and no code was "
+        f"Works with {target} unless the code pins an old protocol version ({row.pinned_by}), and no code was "
         f"scanned. {judged.explanation}",
         condition=f"whether the code sets {row.pinned_by}; settled by scanning its sources",
     )
@@ -124,12 +118,9 @@ def _held_back(client: Client, judged: Judged, code: CodeSeen) -> Judged:
     if not limits or judged.verdict in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE):
         return judged
     limit = limits[0]
-    return replace(
+    return _unsettled(
         judged,
-        verdict=Verdict.INSUFFICIENT_EVIDENCE,
-        confidence="none",
-        when=None,
-        explanation=f"Its protocol version is limited to {limit.text} in {limit.where}, and what {client.text} sends then is not known.",
+        f"Its protocol version is limited to {limit.text} in {limit.where}, and what {client.text} sends then is not known.",
         condition="what its code limits it to",
     )
 
@@ -188,13 +179,22 @@ def _pinned(
     if default.verdict == Verdict.BREAKS or not (unknown or old):
         return default
     pin = (unknown or old)[0]
-    return replace(
+    return _unsettled(
         default,
+        f"{row.pinned_by} is {pin.text} in {pin.where}, and what {client.text} sends then is not known.",
+        condition=f"what {row.pinned_by} is",
+    )
+
+
+def _unsettled(judged: Judged, explanation: str, condition: str) -> Judged:
+    """Not safe, for a reason that would settle it."""
+    return replace(
+        judged,
         verdict=Verdict.INSUFFICIENT_EVIDENCE,
         confidence="none",
         when=None,
-        explanation=f"{row.pinned_by} is {pin.text} in {pin.where}, and what {client.text} sends then is not known.",
-        condition=f"what {row.pinned_by} is",
+        explanation=explanation,
+        condition=condition,
     )
 
 

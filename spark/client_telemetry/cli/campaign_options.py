@@ -9,6 +9,7 @@ from typing import Final
 from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.campaign.report_files import Folder, LocalFolder
 from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.formats.locations import is_local, local_path
 from client_telemetry.formats.report_file import NotAReport
 
 CAMPAIGNS_VARIABLE: Final = "CLIENT_TELEMETRY_CAMPAIGNS"
@@ -38,19 +39,10 @@ def add_reports(parser: Arguments) -> None:
     parser.add_argument("--day", type=day, help="UTC day up to which states are computed; default: today")
 
 
-def is_stored(location: str) -> bool:
-    """Whether it is a URL of an object store."""
-    return "://" in location and not location.startswith("file://")
-
-
-def local_folder(location: str) -> Path:
-    return Path(location.removeprefix("file://"))
-
-
 def published_folder(location: str) -> Folder:
     """Of `--reports`. Raises NotAReport."""
-    if not is_stored(location):
-        return LocalFolder(local_folder(location))
+    if is_local(location):
+        return LocalFolder(local_path(location))
     try:
         from client_telemetry.pipeline.published_folder import StoredFolder
     except ModuleNotFoundError:

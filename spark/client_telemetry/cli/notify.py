@@ -22,13 +22,12 @@ from client_telemetry.campaign.report_files import Folder
 from client_telemetry.cli.campaign_options import (
     add_campaigns_file,
     add_reports,
-    is_stored,
-    local_folder,
     published_folder,
     refuse,
 )
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.locations import is_local, local_path
 from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.notices import campaigns as of_campaigns
 from client_telemetry.notices.senders import Notice
@@ -82,8 +81,8 @@ def _parser() -> Arguments:
 
 
 def _sent_file(args: argparse.Namespace) -> SentFile:
-    if args.sent or not is_stored(args.reports):
-        return LocalFile(args.sent or local_folder(args.reports) / SENT)
+    if args.sent or is_local(args.reports):
+        return LocalFile(args.sent or local_path(args.reports) / SENT)
     return PublishedFile(published_folder(args.reports), SENT)
 
 

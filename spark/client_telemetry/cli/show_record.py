@@ -10,13 +10,13 @@ import datetime as dt
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.formats.raw.errors import BadObjectKey, UndecodableRecord
 from client_telemetry.formats.raw.location import RawLocation
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("object", help="key of the object, starting at v1/")
     parser.add_argument("sequence", help="number of the record, or `all`")
     args = parser.parse_args(argv)
-    url = args.raw if "://" in args.raw else Path(args.raw).absolute().as_uri()
+    url = absolute_url(args.raw)
     try:
         for record in _wanted(RawLocation(url), args.object, args.sequence):
             print(json.dumps(record, indent=None if args.sequence == "all" else 1, ensure_ascii=True))

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from client_telemetry.pipeline.stage import BadArguments, Stage, absolute_url
+from client_telemetry.formats.locations import absolute_url
+from client_telemetry.pipeline.stage import BadArguments, Stage
 from client_telemetry.sources import conversion
 from client_telemetry.workers.pieces import Part, Result, in_tasks
 

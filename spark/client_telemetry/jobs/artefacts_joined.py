@@ -2,13 +2,14 @@
 
 import json
 
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.inventory.artefact import Written
 from client_telemetry.inventory.joined import join, sentence
 from client_telemetry.inventory.seen import Seen, from_report
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.pipeline.place import Place, published_place
-from client_telemetry.pipeline.stage import BadArguments, absolute_url
+from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.reports.folder import replace_folder
 from client_telemetry.reports.inventory import document, markdown
 from client_telemetry.reports.names import folder_name

@@ -7,10 +7,11 @@ from client_telemetry.campaign.corrections import NotAHistory
 from client_telemetry.campaign.gate import Decision
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.report_files import Folder, LocalFolder, report_files
+from client_telemetry.formats.locations import absolute_url, is_local, local_path
 from client_telemetry.formats.report_file import NotAReport
-from client_telemetry.pipeline.place import is_local, local_path, published_place
+from client_telemetry.pipeline.place import published_place
 from client_telemetry.pipeline.published_folder import StoredFolder
-from client_telemetry.pipeline.stage import BadArguments, absolute_url
+from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.reports.campaign.kept_file import keep, read_kept_of
 from client_telemetry.reports.campaign.publish import FOLDER, PAGE, before, publish
 from client_telemetry.reports.campaign.view import view
@@ -21,7 +22,7 @@ def standing_of(publish: str, campaign: Campaign, until: dt.date) -> Standing:
     """By the published reports of its clusters; none if none is published."""
     folder: Folder
     if is_local(publish):
-        root = local_path(publish)
+        root = local_path(absolute_url(publish))
         if not root.is_dir():
             return Standing((), ())
         folder = LocalFolder(root)

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from client_telemetry.console.arguments import day
 from client_telemetry.decode.arrived_days import ArrivedDays, arrived_days, days_to_derive
 from client_telemetry.decode.source_conversion import SourceConversion
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.pipeline.options import add_options
-from client_telemetry.pipeline.stage import BadArguments, Outcome, Slice, Stage, absolute_url, parser, run
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Slice, Stage, parser, run
 from client_telemetry.sources.stored_file import without_secrets
 from client_telemetry.tables import broker_hours, brokers, raw_objects
 from client_telemetry.tables.broker_hours import BROKER_HOURS

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from client_telemetry.decode.decoded_days import DecodedDays, decoded_days
 from client_telemetry.decode.plan import DECODED_TABLES
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.pipeline.options import add_options, no_days
-from client_telemetry.pipeline.stage import BadArguments, Outcome, Slice, Stage, absolute_url, parser, run
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Slice, Stage, parser, run
 from client_telemetry.reports.lost_data import lost_data
 from client_telemetry.tables import (
     broker_hours,

@@ -12,9 +12,10 @@ import datetime as dt
 import json
 from collections.abc import Sequence
 
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.lake.erasure import erase
 from client_telemetry.lake.maintenance import UnknownRetention, maintain, retention
-from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, absolute_url, parser, run
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
 
 
 def lake_maintenance(stage: Stage) -> Outcome:

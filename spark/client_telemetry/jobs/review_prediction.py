@@ -4,11 +4,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from client_telemetry.formats.locations import is_local
 from client_telemetry.formats.raw.file_system import UnusableLocation
 from client_telemetry.jobs import main_of
 from client_telemetry.lake.catalog import NoSuchLake
 from client_telemetry.lake.lake import Lake
-from client_telemetry.pipeline.place import is_local, published_place
+from client_telemetry.pipeline.place import published_place
 from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.reports.upgrade.build import asked_question
 from client_telemetry.reports.upgrade.publish import link_again

@@ -11,8 +11,9 @@ from pathlib import Path, PurePosixPath
 
 from pyarrow import fs
 
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import file_system
-from client_telemetry.pipeline.stage import BadArguments, absolute_url
+from client_telemetry.pipeline.stage import BadArguments
 
 MOST_OBJECTS = 500_000
 MOST_BYTES = 32 * 2**30

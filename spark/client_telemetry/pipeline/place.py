@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from pyarrow import fs
 
+from client_telemetry.formats.locations import absolute_url, is_local, local_path
 from client_telemetry.formats.raw.file_system import file_system
-from client_telemetry.pipeline.stage import absolute_url
 
 _LATEST = "latest.json"
 _LAST = ("index.html", _LATEST)
@@ -36,15 +35,6 @@ class Place:
         return f"{self.location.partition('?')[0].rstrip('/')}/{path.relative_to(self.root).as_posix()}"
 
 
-def is_local(location: str) -> bool:
-    return absolute_url(location).startswith("file://")
-
-
-def local_path(location: str) -> Path:
-    """Of a location that is local."""
-    return Path(unquote(urlsplit(absolute_url(location)).path))
-
-
 @contextmanager
 def published_place(
     location: str, cluster: str, linked: str | None = None, also: Iterable[str] = ()
@@ -55,7 +45,7 @@ def published_place(
     """
     url = absolute_url(location)
     if is_local(location):
-        yield Place(local_path(location), location)
+        yield Place(local_path(url), location)
         return
     files, root = file_system(url)
     with tempfile.TemporaryDirectory() as folder:

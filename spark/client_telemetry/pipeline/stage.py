@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Literal, NoReturn
 
 from pyspark import SparkConf
@@ -26,6 +25,7 @@ from pyspark.sql.utils import is_remote
 
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import day
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import UnusableLocation, file_system, without_userinfo
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge_package import store
@@ -119,11 +119,6 @@ def use_own_knowledge(folder: str | None) -> None:
         use_folder(folder)
     except ValueError as error:
         raise BadArguments(str(error)) from error
-
-
-def absolute_url(location: str) -> str:
-    """A folder or URL as a URL: relative folders start from the working directory."""
-    return location if "://" in location else Path(location).absolute().as_uri()
 
 
 def spark_session(stage: str, lake: str, workers_import: str | None = None) -> SparkSession:

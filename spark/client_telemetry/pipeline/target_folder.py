@@ -6,10 +6,10 @@ from typing import Final
 from pyarrow import fs
 
 from client_telemetry.compatibility import target_argument
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.formats.target_file import LARGEST_FILE, UnusableTarget
 from client_telemetry.knowledge import measured_targets, target_profiles
-from client_telemetry.pipeline.stage import absolute_url
 
 _ENDING: Final = ".json"
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.formats.texts import decoded
-from client_telemetry.pipeline.stage import BadArguments, absolute_url
+from client_telemetry.pipeline.stage import BadArguments
 
 _T = TypeVar("_T")
 

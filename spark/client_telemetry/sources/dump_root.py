@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pyarrow import fs
 
+from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.sources.staged import Staging, upload
 from client_telemetry.sources.stored_file import files_below, paths_below
@@ -29,8 +30,7 @@ class DumpRoot:
     """
 
     def __init__(self, location: str | Path, last_folder: str) -> None:
-        text = str(location)
-        self._location = text if "://" in text else Path(text).absolute().as_uri()
+        self._location = absolute_url(str(location))
         self._files, path = file_system(self._location)
         self._path = path.rstrip("/")
         self._is_local = isinstance(self._files, fs.LocalFileSystem)

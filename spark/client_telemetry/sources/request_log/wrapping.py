@@ -18,7 +18,7 @@ MARK = b"Completed request:"
 TRACE_MARK = b"Handling request:"
 """The beginning of what kafka.server.KafkaApis logs at TRACE when it takes a request (KafkaApis.handle)."""
 
-MARKS = (MARK.decode(), TRACE_MARK.decode())
+_MARKS = (MARK.decode(), TRACE_MARK.decode())
 _DEEPEST = 5
 
 LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)"
@@ -219,7 +219,7 @@ def _from_quotes(text: str) -> str | None:
 
 
 def mark_in(text: str) -> int:
-    return next((at for mark in MARKS if (at := text.find(mark)) >= 0), -1)
+    return next((at for mark in _MARKS if (at := text.find(mark)) >= 0), -1)
 
 
 def _prefix(text: str) -> re.Match[str] | None:
@@ -245,7 +245,7 @@ def _text_of(flat: Mapping[str, object]) -> str | None:
     otherwise the one whose key says so.
     """
     texts = {key: value for key, value in flat.items() if isinstance(value, str)}
-    entries = [text for text in texts.values() if any(mark in text for mark in MARKS)]
+    entries = [text for text in texts.values() if any(mark in text for mark in _MARKS)]
     if entries:
         return max(entries, key=len)
     for name in TEXT_KEYS:
