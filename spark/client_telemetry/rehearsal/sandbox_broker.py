@@ -266,7 +266,8 @@ def _zookeeper(java: _Java, port: int, protocol: str) -> dict[str, object]:
 
 
 def _is_4(release: str) -> bool:
-    return release.startswith("4.")
+    """Or later. Empty: a program that is no broker."""
+    return bool(release) and int(release.split(".")[0]) >= 4
 
 
 def _logging(release: str, folder: Path) -> str:
