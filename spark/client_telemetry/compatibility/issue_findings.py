@@ -113,8 +113,9 @@ def _possible_issues(case: Case) -> Iterator[Finding]:
             issue,
             Suspect("it", issue.library, issue.version_from, issue.version_to, Confidence.INFERRED),
         )
+        asks_how_it_logs_in = issue.condition_test.is_about_login and bool(finding.settled_by)
         if finding.condition_met == Answer.NO or (
-            finding.condition_met == Answer.UNKNOWN and not finding.could_be_met
+            finding.condition_met == Answer.UNKNOWN and not (finding.could_be_met or asks_how_it_logs_in)
         ):
             continue
         which = ""
@@ -124,7 +125,7 @@ def _possible_issues(case: Case) -> Iterator[Finding]:
             finding,
             condition=" and ".join(filter(None, (which, issue.condition))),
             condition_met=Answer.UNKNOWN,
-            could_be_met=True,
+            could_be_met=finding.could_be_met or finding.condition_met != Answer.UNKNOWN,
             settled_by="; ".join(filter(None, ("its library and version", finding.settled_by))),
         )
 
@@ -141,14 +142,11 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
     """
     identity, evidence = case.identity, case.evidence
     if identity is not None and not case.contradiction:
-        return issue.library == identity.library and (
-            (identity.version is None and not _sends_too_little(case, issue))
-            or (
-                identity.version is not None
-                and not identity.version_decides
-                and issue.version_from <= identity.version <= issue.version_to
-            )
-        )
+        if issue.library != identity.library:
+            return False
+        if identity.version_decides:
+            return identity.version is None and not _sends_too_little(case, issue)
+        return any(_is_of(issue, profile) for profile in _that_send_it(identity.library, case))
     by_code = issue.condition_test.is_about_code and issue.api_key in case.uses
     by_greeting = issue.is_about_connecting and _asks_above(case)
     if (
@@ -188,6 +186,14 @@ def _sends_too_little(case: Case, issue: KnownIssue) -> bool:
         and bool(profiles)
         and all(fingerprints.holds_back(profile, case.seen, case.source) for profile in profiles)
     )
+
+
+def _that_send_it(library: str, case: Case) -> tuple[fingerprints.Profile, ...]:
+    """The versions of a library that send what was seen, or all if none does: the version that Sarama declares is that of
+    the application, so that only requests narrow it.
+    """
+    profiles = tuple(profile for profile in fingerprints.every_profile() if profile.library == library)
+    return tuple(each for each in profiles if fingerprints.explains(each, case.seen)) or profiles
 
 
 def _is_of(issue: KnownIssue, profile: fingerprints.Profile) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from client_telemetry.compatibility import explanations, rollback, steps
+from client_telemetry.compatibility import explanations, release_lines, rollback, steps
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
@@ -37,6 +37,19 @@ def judge(
     conditions.VENDORS), None if unknown. Raises NotAnExactRelease, UnknownRelease, NothingToUpgrade or
     UnusableFeatures.
     """
+    return release_lines.judged(
+        evidence,
+        lambda release: _judge(release, from_release, to_release, features, vendor),
+    )
+
+
+def _judge(
+    evidence: ClientEvidence,
+    from_release: str,
+    to_release: str,
+    features: Mapping[str, int] | None,
+    vendor: str | None,
+) -> ClientVerdict:
     source, target = _upgrade(from_release, to_release)
     case = Case.of(evidence, source, target, feature_levels.complete(features, target), vendor)
     verdict, not_known = conclude(case), releases.what_is_not_known(source, target)

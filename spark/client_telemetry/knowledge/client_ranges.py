@@ -137,8 +137,15 @@ def named(library: str) -> bool:
 
 
 def covers(library: str, version: tuple[int, ...]) -> bool:
-    """Whether this version is at least as new as the oldest known version of the library."""
-    return known(library) and version >= steps(library)[0]
+    """Whether this version is at least as new as the oldest known version of the library, and none that is beyond it."""
+    return known(library) and version >= steps(library)[0] and not _is_beyond(library, version)
+
+
+def _is_beyond(library: str, version: tuple[int, ...]) -> bool:
+    """Whether a version is newer than what can follow the newest known one: of a line after the next. It was mistyped
+    (10.2.0 for 0.10.2.0), counts something else (2021.3), or nothing is known of it.
+    """
+    return version[0] > newest(library)[0] + 1
 
 
 def judged_as(identity: Identity | None) -> str:
@@ -154,12 +161,13 @@ def is_newer_than_known(identity: Identity) -> bool:
         identity.version is not None
         and known(identity.library)
         and identity.version > newest(identity.library)
+        and not _is_beyond(identity.library, identity.version)
     )
 
 
 def of(library: str, version: tuple[int, ...], key: int) -> Row | None:
     """What this library version can use of an API; None if that is unknown or it does not use it."""
-    if not known(library):
+    if not known(library) or _is_beyond(library, version):
         return None
     capped = min(version, newest(library))
     for row in _ranges_by_library().get(library, {}).get(key, ()):

@@ -73,17 +73,22 @@ def settled(logins: Sequence[tuple[Login, int]]) -> tuple[Login, ...]:
 @cache
 def mechanisms_in(text: str | None) -> frozenset[str]:
     """The SASL mechanisms that a text names, as logs, settings and people write them; empty if it names none. Kafka
-    accepts third-party mechanisms too: an unknown name stands for itself.
+    accepts third-party mechanisms too: an unknown name stands for itself, unless it cannot be a name (RFC 4422, section 3.1)
+    or is a word that people write for a login of any kind.
 
     >>> sorted(mechanisms_in("scram_sha_512")), sorted(mechanisms_in("SASL/SCRAM"))
     (['SCRAM-SHA-512'], ['SCRAM-SHA-256', 'SCRAM-SHA-512'])
+    >>> sorted(mechanisms_in("user/password")), sorted(mechanisms_in("com.acme.ScramLoginModule"))
+    ([], ['SCRAM-SHA-256', 'SCRAM-SHA-512'])
     """
     mechanisms: set[str] = set()
     for name in words_in(text):
-        if name in _SAYS_NOTHING:
+        if _says_nothing(name):
             continue
-        if match := re.fullmatch(r"SCRAM(?:-?(?:SHA-?)?(1|256|512)?)?(?:-PLUS)?", name):
+        if match := _SCRAM_NAME.fullmatch(name):
             mechanisms |= {f"SCRAM-SHA-{match[1]}"} if match[1] else SCRAM
+        elif "SCRAM" in name:
+            mechanisms |= SCRAM
         else:
             mechanisms.add(_OTHER_NAMES.get(name, name))
     return frozenset(mechanisms)
@@ -95,7 +100,7 @@ def names_unknown(text: str | None) -> bool:
     >>> names_unknown("PLAIN, unknown"), names_unknown("PLAIN"), names_unknown("")
     (True, False, False)
     """
-    return any(name in _SAYS_NOTHING - _NO_NAME for name in words_in(text))
+    return any(_says_nothing(name) and name not in _NO_NAME for name in words_in(text))
 
 
 def words_in(text: str | None) -> list[str]:
@@ -104,13 +109,46 @@ def words_in(text: str | None) -> list[str]:
     ['PLAIN', 'SCRAM-SHA-512']
     """
     return [
-        word.strip("'\"[](){}").removeprefix("SASL/").replace("_", "-")
+        re.sub(r"^SASL-(?:SSL|PLAINTEXT)$|^SASL[/-]", "", word.strip("'\"[](){}").replace("_", "-"))
         for word in re.split(r"[,;|\s]+", (text or "").upper())
     ]
 
 
+def _says_nothing(name: str) -> bool:
+    known = name in _OTHER_NAMES or name in MECHANISMS or "SCRAM" in name
+    return not known and (name in _SAYS_NOTHING or name in _ANY_LOGIN or _NAME.fullmatch(name) is None)
+
+
 _NO_NAME = frozenset(("", "SASL"))
 _SAYS_NOTHING = _NO_NAME | frozenset(("-", "?", "NONE", "NULL", "N/A", "NA", "UNKNOWN", "ANY"))
+_ANY_LOGIN = frozenset(
+    [
+        "YES",
+        "TRUE",
+        "ENABLED",
+        "ON",
+        "USER",
+        "USERNAME",
+        "PASSWORD",
+        "PASSWD",
+        "PWD",
+        "BASIC",
+        "JAAS",
+        "LDAP",
+        "AD",
+        "AUTH",
+        "LOGIN",
+        "DEFAULT",
+        "SSL",
+        "TLS",
+        "MTLS",
+    ]
+)
+"""What people write for a login whose mechanism they do not name: PLAIN and SCRAM both take a user and a password, and TLS
+says nothing of what is inside.
+"""
+_SCRAM_NAME = re.compile(r"(?:SCRAM-?(?:SHA-?)?|SHA-?)(1|256|512)(?:-PLUS)?|SCRAM(?:-?SHA)?(?:-PLUS)?")
+_NAME = re.compile(r"[A-Z0-9-]{1,20}")
 _OTHER_NAMES = {
     "KERBEROS": "GSSAPI",
     "KRB5": "GSSAPI",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, client_versions, due, releases, rows
+from client_telemetry.knowledge import DamagedKnowledge, client_versions, due, kip511, releases, rows
 from client_telemetry.knowledge.user_patterns import UserPattern, group_names, knowledge_pattern
 
 FILE = "client_software.csv"
@@ -32,6 +32,8 @@ BINDINGS_COLUMNS = ("binding", "binding_version", "librdkafka_version", "note", 
 _CONFLUENT_PLATFORM = re.compile(r"(\d+\.\d+)(?:\.\d+)*(?:-[a-zA-Z0-9.]+)*?-c(?:cs|e)\b")
 """7.6.1-ccs and 7.6.1-ce, also 7.6.1-14-ccs of a hotfix: a Confluent Platform release, not a Kafka one."""
 _LINE = re.compile(r"(\d{1,3}\.\d{1,3})(?!\d)")
+_SECOND_VERSION = re.compile(r"v?\d+(?:\.\d+)+-v?\d+\.\d")
+"""Two versions in one text: a range, or Scala's before Kafka's (2.11-0.10.2.1)."""
 _JAVA = "apache-kafka-java"
 JAVA_LIBRARY = "kafka-clients"
 
@@ -185,6 +187,9 @@ def identify_name(name: str, version: str) -> Identity | None:
     software = known().get(name)
     if software is None:
         return None
+    if not _is_one_version(software, version):
+        inside = f" in {software.binding}" if software.binding else ""
+        return _identity(software, None, f"{software.library}, version unknown{inside} ({version})")
     if name == _JAVA and (line := _platform_line(version)):
         kafka = _platforms().get(line)
         what = f"{software.library} {kafka or ''}".strip() + f" of Confluent Platform {version}"
@@ -202,6 +207,30 @@ def identify_name(name: str, version: str) -> Identity | None:
     if software.binding:
         what += f" in {software.binding}" + (f" {binding_version}" if binding_version else "")
     return _identity(software, library_version, what)
+
+
+def _is_one_version(software: Software, text: str) -> bool:
+    """Whether a text can be the version that a client declares. Brokers refuse what KIP-511 does not allow, so a list of
+    versions, a range or a remark was written by somebody; so was a line that Kafka never had, such as Scala's 2.13.
+    """
+    if not software.version_decides or not text:
+        return True  # what it sends does not hang on the text
+    if not kip511.is_valid(text) or _SECOND_VERSION.match(text):
+        return False
+    match = _LINE.match(text.removeprefix("v"))
+    return (
+        software.name != _JAVA
+        or match is None
+        or _CONFLUENT_PLATFORM.match(text) is not None
+        or _may_be_kafka(match[1])
+    )
+
+
+def _may_be_kafka(line: str) -> bool:
+    """Whether Kafka has had this line ('2.8', '0.10'), is older than what is known here, or has not reached it yet."""
+    number = tuple(int(part) for part in line.split("."))
+    known = {releases.parse(release)[:2] for release in releases.known()}
+    return number in known or not min(known) < number < max(known)
 
 
 @lru_cache(maxsize=4096)

@@ -165,6 +165,11 @@ def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError) as error:
         cut.reason = f"the member of the archive is damaged ({error})"
         return io.BytesIO()
+    return opened_as(head, stored, cut)
+
+
+def opened_as(head: bytes, stored: BinaryIO, cut: CutOff) -> BinaryIO:
+    """The same for a stream of which the first bytes are known."""
     for magic, new in _COMPRESSIONS.items():
         if head.startswith(magic):
             return as_file(_decompressed(stored, new, cut))

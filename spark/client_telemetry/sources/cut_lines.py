@@ -1,4 +1,5 @@
-"""Long lines that something on the way to the file cut into parts, as one line again.
+"""Long lines that something on the way to the file cut into parts, as one line again; and several lines that something put
+into one text, as lines.
 
 Container runtimes cut at 16 KiB and mark the parts (CRI's `P` and `F`, Docker's json-file by the missing line feed), shippers
 and log drivers hand these marks on as fields, journald cuts at 48 KiB and CloudWatch at 256 KiB, by the length only. A
@@ -38,6 +39,10 @@ _CLOUDWATCH_BYTES = frozenset(limit - less for limit in (2**18, 2**20) for less 
 driver awslogs; the quota of PutLogEvents was 256 KiB and is 1 MiB).
 """
 
+_HAS_LINES = re.compile(rb"\\n\[?\d{4}-\d\d-\d\d[ T]")
+_NEXT_LINE = re.compile(r"\r?\n(?=\[?\d{4}-\d\d-\d\d[ T])")
+"""Before a line of a log within a text; the lines of an exception belong to the line before."""
+
 _MAY_BE_PART = re.compile(
     rb'"(?:logtag|_p)":\s*"[PF]"|"(?:CONTAINER_PARTIAL_MESSAGE|partial_message)":\s*"?true|"_partial":\s*true|"split":\s*\{'
 )
@@ -53,9 +58,44 @@ def joined(file: BinaryIO) -> BinaryIO:
     """The file, with lines joined if it is of something that cuts long lines."""
     head, file = peeked(file)
     first_lines = head.split(b"\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]
-    if any(_CRI.match(line) or line[:1] == b"{" or _JOURNAL.match(line) for line in first_lines):
+    if any(_CRI.match(line) or line[:1] in (b"{", b'"') or _JOURNAL.match(line) for line in first_lines):
         return as_file(_Joiner(file, has_line_feeds=_DOCKER_END in head).lines())
     return file
+
+
+def _apart(line: bytes) -> Iterator[bytes]:
+    """A record for each line of the text in a record, with its other fields: what `ansible` registers, `jq -Rs` makes of a
+    file, or a shipper made of lines that it took for one.
+    """
+    if line[:1] not in (b"{", b'"') or _HAS_LINES.search(line) is None:
+        yield line
+        return
+    try:
+        record = orjson.loads(line)
+    except ValueError:
+        yield line
+        return
+    where, text = _text_of_lines(record)
+    if not text:
+        yield line
+        return
+    for part in _NEXT_LINE.split(text):
+        yield orjson.dumps(_replaced(record, where, part)) + b"\n"
+
+
+def _text_of_lines(record: object) -> tuple[tuple[str, ...], str]:
+    """Where in a record the first text of several lines is, and the text; empty if there is none."""
+    if isinstance(record, str):
+        return ((), record) if _NEXT_LINE.search(record) else ((), "")
+    for key, value in record.items() if isinstance(record, dict) else ():
+        where, text = _text_of_lines(value)
+        if text:
+            return (key, *where), text
+    return (), ""
+
+
+def _replaced(record: Any, where: tuple[str, ...], text: str) -> Any:
+    return {**record, where[0]: _replaced(record[where[0]], where[1:], text)} if where else text
 
 
 class _Part:
@@ -85,7 +125,7 @@ class _Joiner:
             line = _JOURNAL_BYTES_OF_TEXT.sub(_as_text, line)
             part = self._part(line)
             if part is None:
-                yield line
+                yield from _apart(line)
                 continue
             first, texts = self._open.pop(part.key, (part, []))
             if texts and _BEGINS_ENTRY.search(part.text[:1000]):
@@ -95,7 +135,7 @@ class _Joiner:
             if part.has_more and sum(map(len, texts)) < MAX_JOINED_BYTES:
                 self._open[part.key] = first, texts
             else:
-                yield first.line(b"".join(texts)) + b"\n"
+                yield from _apart(first.line(b"".join(texts)) + b"\n")
         for first, texts in self._open.values():
             yield first.line(PARTIAL + b"".join(texts)) + b"\n"
 

@@ -9,12 +9,21 @@ import codecs
 import csv
 import json
 import re
+import tarfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 import orjson
 
-from client_telemetry.sources.compression import BLOCK_BYTES, HEAD_BYTES, as_file, peeked
+from client_telemetry.sources.compression import (
+    BLOCK_BYTES,
+    HEAD_BYTES,
+    CutOff,
+    as_file,
+    opened_as,
+    peeked,
+)
 from client_telemetry.sources.cut_lines import MAX_JOINED_BYTES, joined
 
 _MAX_DOCUMENT_CHARACTERS = 2**28
@@ -30,10 +39,17 @@ _NOT_IN_HEADER = re.compile(
     r"\d{4}-\d\d-\d\d|\b(?:TRACE|DEBUG|INFO|WARN|ERROR) |\(kafka\.|Completed request|apiKey"
 )
 
+_DAMAGED = "Completed request:<the rest is missing> a damaged archive: "
+"""Begins like an entry, so that it is counted among those that cannot be used."""
+_TAR, _TAR_AT = b"ustar", 257
+"""Magic of a tar archive, and its place (pax(1))."""
+
 _STAMP = rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] "
 _STAMP_BYTES = len("[2026-11-22 10:48:20,123] ")
 _JOINED_BY_TABS = re.compile(rb"\s*" + _STAMP + rb"[^\t\n]*\t" + _STAMP)
 _TAB = re.compile(rb"\t(?=" + _STAMP + rb")")
+_COUNTED = re.compile(rb"(\d{1,7}) (?=<\d{1,3}>1 )")
+"""Before a message of syslog over TCP that has no line feed behind it (RFC 6587, octet counting)."""
 
 
 def open_text(file: BinaryIO) -> BinaryIO:
@@ -42,11 +58,17 @@ def open_text(file: BinaryIO) -> BinaryIO:
     encoding = _encoding(head)
     if encoding is not None:
         return open_text(as_file(_transcoded(file, encoding)))
+    if head[_TAR_AT:].startswith(_TAR):
+        return joined(as_file(_of_archive(file)))
     if head.startswith(codecs.BOM_UTF8):
         file.read(len(codecs.BOM_UTF8))
         return open_text(file if file.seekable() else as_file((), file))
     if _is_document(head):
         return joined(as_file(_records_of_documents(file, _records)))
+    if b"\r" in head and b"\n" not in head:
+        return open_text(as_file(_with_line_feeds(file)))
+    if _COUNTED.match(head) and b"\n" not in head[: int(head.partition(b" ")[0])]:
+        return joined(as_file(_counted(file)))
     if _JOINED_BY_TABS.match(head):
         return joined(as_file(_split_at_tabs(file)))
     delimiter = _delimiter(head)
@@ -80,6 +102,48 @@ def _split_at_tabs(file: BinaryIO) -> Iterator[bytes]:
         yield _TAB.sub(b"\n", text[:end])
         rest = text[end:]
     yield rest
+
+
+def _of_archive(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of the files in a tar archive, one file after another."""
+    try:
+        with tarfile.open(fileobj=file, mode="r|") as archive:
+            for member in archive:
+                content = archive.extractfile(member)
+                if content is None:
+                    continue
+                cut = CutOff()
+                blocks = iter(partial(content.read, BLOCK_BYTES), b"")
+                text = open_text(opened_as(*peeked(as_file(blocks)), cut))
+                yield from iter(partial(text.read, BLOCK_BYTES), b"")
+                yield f"\n{_DAMAGED}{cut.reason}\n".encode() if cut.reason else b"\n"
+    except tarfile.TarError as error:
+        yield f"\n{_DAMAGED}{error}\n".encode()
+
+
+def _with_line_feeds(file: BinaryIO) -> Iterator[bytes]:
+    """Lines that end with a carriage return alone."""
+    while block := file.read(BLOCK_BYTES):
+        yield block.replace(b"\r", b"\n")
+
+
+def _counted(file: BinaryIO) -> Iterator[bytes]:
+    """Messages of syslog, each behind the number of its bytes; what has no number comes out as it is."""
+    text = b""
+    while block := file.read(BLOCK_BYTES):
+        text += block
+        at = 0
+        while match := _COUNTED.match(text, at):
+            end = match.end() + int(match[1])
+            if end > len(text) and int(match[1]) <= MAX_JOINED_BYTES:
+                break
+            yield text[match.end() : end] + b"\n"
+            at = end
+        text = text[at:]
+        if text and _COUNTED.match(text) is None and len(text) > _STAMP_BYTES:
+            yield text
+            text = b""
+    yield text
 
 
 def _transcoded(file: BinaryIO, encoding: str) -> Iterator[bytes]:

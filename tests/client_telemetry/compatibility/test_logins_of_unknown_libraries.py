@@ -20,8 +20,12 @@ def test_a_name_that_is_not_known_may_be_any_library():
 
 
 @pytest.mark.parametrize(
-    "mechanism", ["SCRAM-SHA-512", "scram-sha-256", "SCRAM_SHA_256", "SCRAM", "SASL/SCRAM"]
-)
+    "mechanism",
+    [
+        "SCRAM-SHA-512", "scram-sha-256", "SCRAM_SHA_256", "SCRAM", "SASL/SCRAM", "SASL_SCRAM_SHA512", "sha-512",
+        "org.apache.kafka.common.security.scram.ScramLoginModule",
+    ],
+)  # fmt: skip
 def test_so_with_scram_however_it_is_written(mechanism):
     known = {"client_software_name": "my-client", "sasl_mechanism": mechanism}
     assert verdict(**known).verdict == "insufficient_evidence"
@@ -36,7 +40,9 @@ def test_not_so_where_the_mechanism_excludes_it(excluded):
 
 def test_what_says_nothing_of_the_mechanism_is_not_a_mechanism():
     old = {"client_software_name": "librdkafka", "client_software_version": "2.3.0"}
-    for text in ("unknown", "-", "none", "PLAIN,SCRAM-SHA-512"):
+    for text in (
+        "unknown", "-", "none", "PLAIN,SCRAM-SHA-512", "user/password", "yes", "SASL_PLAINTEXT", "sasl_ssl", "LDAP", "mTLS",
+    ):  # fmt: skip
         assert (
             verdict(*parse_api_uses("Produce:7"), **old, sasl_mechanism=text).verdict
             == "insufficient_evidence"
@@ -75,3 +81,21 @@ def test_a_transaction_of_no_known_library_may_choose_what_waits_for_a_feature()
         assert verdict(*uses, **told, security_protocol="PLAINTEXT").verdict == "safe", name
     old = parse_api_uses("InitProducerId:1 AddPartitionsToTxn:1 EndTxn:1 Produce:7 Metadata:6 ApiVersions:2")
     assert verdict(*old, client_id="kafkajs", **plain).verdict == "safe"
+
+
+@pytest.mark.parametrize("version", ["v2.3.0", "v0.3.0", "1.46.3", "v1.50.0", "dev", None])
+def test_the_version_that_sarama_declares_is_that_of_the_application(version):
+    """Before 1.47.0 it declares debug.ReadBuildInfo().Main.Version (IBM/sarama: version.go): no number of it tells that its
+    Kerberos tokens follow SaslHandshake, as they do since 1.46.1. Its requests can: Produce v9 came later.
+    """
+    told = {"client_software_name": "sarama", "client_software_version": version, "sasl_mechanism": "GSSAPI"}
+    assert verdict(*parse_api_uses("Produce:7 Metadata:7"), **told).verdict == "insufficient_evidence"
+    assert verdict(*parse_api_uses("Produce:9 Metadata:7"), **told).verdict == "safe"
+
+
+@pytest.mark.parametrize("name", ["sarama", None])
+def test_where_not_even_the_protocol_is_known_the_doubt_is_said(name):
+    """Few use Kerberos: the client is not held back, but it is not plainly safe."""
+    told = {"client_software_name": name, "client_id": "orders", "security_protocol": None}
+    found = verdict(*parse_api_uses("Produce:7 Metadata:7"), **told)
+    assert "it is sarama 1.23.0 to 1.46.0 and it authenticates with SASL GSSAPI" in found.condition

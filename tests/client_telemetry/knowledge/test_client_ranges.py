@@ -1,3 +1,4 @@
+import pytest
 from client_telemetry.knowledge import client_ranges
 from client_telemetry.knowledge.client_versions import parse
 
@@ -15,7 +16,16 @@ def test_ranges_by_version():
 
 
 def test_newer_than_known_is_taken_as_the_newest():
-    assert versions("kafka-clients", "99.0", 0) == versions("kafka-clients", "4.3.1", 0)
+    assert versions("kafka-clients", "5.9", 0) == versions("kafka-clients", "4.3.1", 0)
+
+
+@pytest.mark.parametrize(
+    ("library", "version"), [("kafka-clients", "10.2.0"), ("librdkafka", "8.0"), ("kafka-python", "2021.3")]
+)
+def test_a_major_version_after_the_next_is_not_known(library, version):
+    """10.2.0 is 0.10.2.0 without its zero."""
+    assert versions(library, version, 0) is None
+    assert not client_ranges.covers(library, parse(version))
 
 
 def test_older_than_known_is_not_known():

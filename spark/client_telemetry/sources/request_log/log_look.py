@@ -43,7 +43,7 @@ from client_telemetry.sources.request_log.surveyed import (
     ServerSource,
     SurveyedFile,
 )
-from client_telemetry.sources.request_log.wrapping import MARK
+from client_telemetry.sources.request_log.wrapping import MARK, TRACE_MARK
 from client_telemetry.sources.stored_file import StoredFile
 
 _LOOKED_AT = 200
@@ -70,8 +70,21 @@ _CONTROLLER_KEYS = np.array(sorted(_OF_CONTROLLERS), np.int32)
 _LOOKED_AT_KEYS = (API_VERSIONS, METADATA, PRODUCE, FIND_COORDINATOR, DESCRIBE_CLUSTER)
 _NO_MESSAGE = re.compile(rb'^\{.*"MESSAGE" ?: ?null')
 _LEVEL = re.compile(rb"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b")
+_SEVERAL_ENTRIES = re.compile(
+    rb"^[^{\"]*(?:Completed|Handling) request:.*\d{4}-\d\d-\d\d[ T][\d:,.]+\S* (?:DEBUG|INFO|TRACE) (?:Completed|Handling) request:",
+    re.MULTILINE,
+)
+"""A line of several entries, which something joined: the others are read as a part of the first."""
+_MARK_IN_UTF_16 = "Completed request:".encode("utf-16-le")
 _CONNECTIONS_IN_MEMORY = 500_000
 _LINES_LOOKED_AT = 200
+
+
+def _note_several(block: bytearray, entries: int, file: SurveyedFile) -> None:
+    """`entries`: lines of the block that begin one."""
+    if block.count(MARK) + block.count(TRACE_MARK) > entries:
+        for match in _SEVERAL_ENTRIES.finditer(block):
+            file.note_unused("several in one line, of which one is read", match[0])
 
 
 def time_and_name(look: FileLook) -> tuple[int, StoredFile]:
@@ -131,7 +144,7 @@ class LogReader:
         """What the lines say about their connections. Parsed one by one are only: the first line of a connection,
         answers that reveal which broker is which, and what the compiled reader left.
         """
-        scanned = scan(block, with_bodies=False)
+        scanned, marked = scan(block, with_bodies=False), file.marked
         self._lines += len(scanned.key)
         file.lines += len(scanned.key)
         is_slow = scanned.essence == SLOW
@@ -170,6 +183,7 @@ class LogReader:
                 nanos_of_row = int(nanos[np.searchsorted(rows, row)])
                 self._look(origin[2], _parsed(scanned.line(block, row)), nanos_of_row)
         file.marked += len(rows)
+        _note_several(block, file.marked - marked, file)
         levels = np.frombuffer(block, np.uint8)[scanned.bounds[rows] + len("[2026-11-22 10:48:20,123] ")]
         file.at_info += int(np.count_nonzero(levels == ord("I")))
         del levels  # the block grows
@@ -265,6 +279,11 @@ class LogReader:
 
     def _other_line(self, line: bytes, server: ServerLines, file: SurveyedFile) -> None:
         """A line that is no entry of the request log."""
+        if _MARK_IN_UTF_16 in line:
+            file.note_unused(
+                "in UTF-16 within a file that begins otherwise (PowerShell's >>)", line.replace(b"\0", b"")
+            )
+            return
         if server.is_notable(line):
             for event in server.read(self._reader.read_other(line)):
                 _note(event, file)

@@ -1,8 +1,10 @@
 """Further layouts that people post: each gives the same numbers as the log itself."""
 
 import csv
+import gzip
 import io
 import json
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +27,11 @@ def _csv(header: list[str], wrap: Callable[[str], list[str]]) -> str:
     text = io.StringIO()
     csv.writer(text).writerows([header, *map(wrap, LINES)])
     return text.getvalue()
+
+
+def _each_of_seven() -> str:
+    batches = ["\n".join(LINES[at : at + 7]) for at in range(0, len(LINES), 7)]
+    return "".join(json.dumps({"host": "b1", "message": batch}) + "\n" for batch in batches)
 
 
 def _journal(line: str, **fields: object) -> dict[str, object]:
@@ -91,6 +98,68 @@ def test_the_numbers_are_those_of_the_log_itself(tmp_path, shipper):
     assert (file.entries, file.counted["refused"], file.counted["login_failed"]) == (60, 1, 2)
     assert [incarnation.release for incarnation in broker.incarnations] == ["3.9.1"]
     assert broker.last // 10**9 in (1795344510, 1795344500)  # by the log's times, or by the shipper's
+
+
+def _syslog(line: str) -> str:
+    message = f"<134>1 2026-11-22T10:48:20.123Z b1 kafka 1 - - {line}"
+    return f"{len(message)} {message}"
+
+
+def _tar(members: dict[str, bytes]) -> bytes:
+    stored = io.BytesIO()
+    with tarfile.open(fileobj=stored, mode="w") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return stored.getvalue()
+
+
+TEXT = "".join(f"{line}\n" for line in LINES).encode()
+HALVES = ["".join(f"{line}\n" for line in half).encode() for half in (LINES[:30], LINES[30:])]
+FRAMES = {
+    "carriage returns": TEXT.replace(b"\n", b"\r"),
+    "syslog over TCP": "".join(map(_syslog, LINES)).encode(),
+    "syslog over TCP, with line feeds": "".join(_syslog(f"{line}\n") for line in LINES).encode(),
+    "jq -Rs": json.dumps(TEXT.decode()).encode(),
+    "several lines in each record": _each_of_seven().encode(),
+    "tar": _tar({"b1/kafka.log": HALVES[0], "b1/notes": b"without an end", "b1/kafka.log.1": HALVES[1]}),
+    "tar, compressed and within": gzip.compress(_tar({"kafka.log.gz": gzip.compress(TEXT)})),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_no_line_is_lost_however_lines_are_put_into_a_file(tmp_path, frame):
+    path = tmp_path / "kafka.log"
+    path.write_bytes(FRAMES[frame])
+    seen = survey(find_logs([str(path)]), year=2026)
+    (file,) = seen.files
+    assert (file.entries, file.counted["refused"], file.counted["login_failed"]) == (60, 1, 2)
+    assert not reading_warnings(seen)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (TEXT.replace(b"\n", b" "), "several in one line, of which one is read"),
+        (HALVES[0] + HALVES[1].replace(b"\n", b" "), "several in one line, of which one is read"),
+        (HALVES[0] + HALVES[1].decode().encode("utf-16-le"), "in UTF-16 within a file that begins otherwise"),
+        (_tar({"a.log": HALVES[0], "b.log": HALVES[1]})[:-30_000], "a damaged archive"),
+        (_tar({"a.log": HALVES[0], "b.log.gz": gzip.compress(HALVES[1])[:-100]}), "a damaged archive"),
+    ],
+)  # fmt: skip
+def test_lines_that_are_not_read_are_said(tmp_path, content, says):
+    path = tmp_path / "kafka.log"
+    path.write_bytes(content)
+    assert says in " ".join(reading_warnings(survey(find_logs([str(path)]))))
+
+
+def test_a_record_that_has_its_line_twice_is_one_line(tmp_path):
+    """Logstash keeps the original beside the message; a client's text may look like an entry."""
+    path = tmp_path / "kafka.json"
+    path.write_text(_each(lambda x: {"@timestamp": AT, "message": x, "event": {"original": x}}))
+    seen = survey(find_logs([str(path)]))
+    assert seen.files[0].entries == 60 and not reading_warnings(seen)
 
 
 def test_messages_that_journalctl_left_out_are_said(tmp_path):
