@@ -13,6 +13,7 @@ from client_telemetry.cli.interrupt import INTERRUPTED
 from client_telemetry.compatibility.well_observed import INTERVALS, SHORTEST_S
 from client_telemetry.console.counted import counted
 from client_telemetry.formats.report_file import Application, Report
+from client_telemetry.reports.client_strings import shown
 from client_telemetry.sources.log_files import find_logs
 
 
@@ -86,7 +87,7 @@ def still_to_watch(report: Report) -> str:
     if needed <= timedelta():
         return f"{are}: keep watching until their pauses have occurred {INTERVALS} times."
     return (
-        f"{are}. The one seen most rarely, {rarest['name']}, has to be watched for at least another "
+        f"{are}. The one seen most rarely, {shown(rarest['name'])}, has to be watched for at least another "
         f"{_in_words(needed)}: {INTERVALS} times its longest silence."
     )
 

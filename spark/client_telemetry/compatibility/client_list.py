@@ -13,6 +13,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
 from client_telemetry.compatibility.verdict import ClientVerdict
+from client_telemetry.console.formulas import guarded
 from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.formats.texts import NotText, decoded
 from client_telemetry.knowledge import products
@@ -243,9 +244,4 @@ def write(path: Path, rows: Iterable[tuple[str, ...]], owners: Sequence[str] | N
             json.dump(objects, opened, ensure_ascii=False, indent=1)
             opened.write("\n")
         else:
-            write_csv(opened, columns, (tuple(_no_formula(cell) for cell in row) for row in rows))
-
-
-def _no_formula(cell: str) -> str:
-    """Spreadsheets execute cells that begin like a formula; a leading apostrophe makes them text."""
-    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+            write_csv(opened, columns, (tuple(map(guarded, row)) for row in rows))

@@ -46,5 +46,6 @@ def _boundaries(library: str) -> set[tuple[int, ...]]:
     rows = [row for row in client_ranges.read(client_ranges.FILE) if row.library == library]
     issues = [issue for issue in known_issues.known() if issue.library == library]
     fixed = {client_versions.parse(issue.fixed_in.partition(" ")[2]) for issue in issues if issue.fixed_in}
-    spans = [(each.version_from, each.version_to) for each in (*rows, *issues)]
-    return fixed | {version for span in spans for version in span}
+    begin = {row.version_from for row in rows} | {issue.version_from for issue in issues}
+    end = {row.version_to for row in rows} | {issue.version_to for issue in issues}
+    return begin | end | fixed

@@ -189,7 +189,7 @@ def identify_name(name: str, version: str) -> Identity | None:
         return None
     if not _is_one_version(software, version):
         inside = f" in {software.binding}" if software.binding else ""
-        return _identity(software, None, f"{software.library}, version unknown{inside} ({version})")
+        return _identity(software, None, f"{software.library}, version unknown{inside}")
     if name == _JAVA and (line := _platform_line(version)):
         kafka = _platforms().get(line)
         what = f"{software.library} {kafka or ''}".strip() + f" of Confluent Platform {version}"
@@ -203,7 +203,8 @@ def identify_name(name: str, version: str) -> Identity | None:
         f"{software.library} {library_version}" if library_version else f"{software.library}, version unknown"
     )
     if not software.version_decides:
-        what = f"{software.library}, declared version {version or 'none'}"
+        declared_version = version if kip511.is_valid(version) else "not readable" if version else "none"
+        what = f"{software.library}, declared version {declared_version}"
     if software.binding:
         what += f" in {software.binding}" + (f" {binding_version}" if binding_version else "")
     return _identity(software, library_version, what)

@@ -7,11 +7,9 @@ from datetime import datetime
 from functools import lru_cache
 from tempfile import SpooledTemporaryFile
 
+from client_telemetry.console.formulas import guarded
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.json_text import timestamp
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
-"""What a spreadsheet may take for the start of a formula (OWASP, CSV Injection; `|` and `%` for DDE)."""
 
 
 def cell(value: object) -> object:
@@ -32,8 +30,8 @@ def cell(value: object) -> object:
 
 @lru_cache(maxsize=20_000)
 def _text_cell(text: str) -> str:
-    guard = "'" if text.lstrip(" ").startswith(FORMULA_STARTS) else ""
-    return guard + shown(text)
+    is_formula = guarded(text) != text
+    return f"'{shown(text)}" if is_formula else shown(text)
 
 
 def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[object]]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from client_telemetry.console.formulas import guarded
 from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.subscriptions.instances import (
     NO_INSTANCE_ID,
@@ -97,4 +98,4 @@ def instance_of(row: Mapping[str, str]) -> ClientInstance:
 def write(path: Path, columns: tuple[str, ...], rows: list[dict[str, str]]) -> None:
     """Write all rows, or no file: see whole_file."""
     with whole_file(path) as opened:
-        write_csv(opened, columns, ([row[column] for column in columns] for row in rows))
+        write_csv(opened, columns, ([guarded(row[column]) for column in columns] for row in rows))

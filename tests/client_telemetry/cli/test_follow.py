@@ -51,6 +51,11 @@ def _report(start, end, *clients):
             "The one seen most rarely, b, has to be watched for at least another 60 minutes",
         ),
         (
+            "a client id that commands a terminal",
+            _report("06:00", "06:05", _client("\x1b[2Ja", "06:00", "06:05")),
+            "most rarely, ␛[2Ja, has",
+        ),
+        (
             "pauses lie between first and last request",
             _report("06:00", "07:00", _client("a", "06:01", "06:59")),
             "keep watching until their pauses have occurred 3 times",

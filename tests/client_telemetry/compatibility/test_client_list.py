@@ -130,10 +130,10 @@ def test_json(tmp_path):
 
 
 def test_no_cell_is_a_formula(tmp_path):
-    row = ("=1+1", "safe", "none", "", "@x", "-y", "+z", "", "no", "no", "")
+    row = ("=1+1", "safe", "none", "", "@x", "-y", "+z", "\n=1", "＝1", " =1", "|cmd")
     client_list.write(tmp_path / "out.csv", [row])
     with (tmp_path / "out.csv").open(newline="") as opened:
-        assert list(csv.reader(opened))[1] == ["'=1+1", *row[1:4], "'@x", "'-y", "'+z", *row[7:]]
+        assert list(csv.reader(opened))[1] == ["'=1+1", *row[1:4], *(f"'{cell}" for cell in row[4:])]
     client_list.write(tmp_path / "out.json", [row])
     assert json.loads((tmp_path / "out.json").read_text())[0]["client"] == "=1+1"
 

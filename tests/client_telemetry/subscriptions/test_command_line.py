@@ -145,6 +145,12 @@ def test_files_as_other_programs_write_them(tmp_path: Path) -> None:
     assert (row["team"], row["subscriptions"], row["push_interval_ms"]) == ("a team", "a", "5000")
 
 
+def test_no_cell_is_a_formula(tmp_path: Path) -> None:
+    clients = f"{HEADER},team\n{INSTANCE},=HYPERLINK(1),librdkafka,2.3.0,127.0.0.1,,＠x\n"
+    _, (row,) = check(tmp_path, [JAVA_ALL], clients)
+    assert (row["client_id"], row["team"]) == ("'=HYPERLINK(1)", "'＠x")
+
+
 def test_a_column_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     clients = f"{HEADER},client_id\n{INSTANCE},orders,x,1,10.0.0.1,1,other\n"
     assert check(tmp_path, [JAVA_ALL], clients) == (2, [])

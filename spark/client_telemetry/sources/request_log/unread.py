@@ -99,6 +99,8 @@ def reading_warnings(survey: Survey) -> list[str]:
 
 
 def shortened(line: str) -> str:
-    """The beginning of a line, on one line."""
-    text = " ".join(line.split())
+    """The beginning of a line, on one line. Clients choose a part of it: nothing in it may command a terminal."""
+    text = "".join(
+        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in " ".join(line.split())
+    )
     return text if len(text) <= _EXAMPLE_CHARACTERS else f"{text[:_EXAMPLE_CHARACTERS]}…"

@@ -154,6 +154,14 @@ def test_lines_that_are_not_read_are_said(tmp_path, content, says):
     assert says in " ".join(reading_warnings(survey(find_logs([str(path)]))))
 
 
+def test_what_a_client_writes_commands_no_terminal(tmp_path):
+    path = tmp_path / "kafka.log"
+    damaged = next(line for line in LINES if "Completed request" in line)[:300]
+    path.write_bytes(TEXT + damaged.replace('"clientId":"', '"clientId":"\x1b]0;x\x07\u202e\x9b31m').encode())
+    (warning,) = reading_warnings(survey(find_logs([str(path)])))
+    assert "not whole JSON" in warning and warning.isprintable()
+
+
 def test_a_record_that_has_its_line_twice_is_one_line(tmp_path):
     """Logstash keeps the original beside the message; a client's text may look like an entry."""
     path = tmp_path / "kafka.json"
