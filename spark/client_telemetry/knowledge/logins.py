@@ -45,7 +45,8 @@ def possible_mechanisms(
         return own
     if login.uses_sasl is False:
         return frozenset()
-    possible = None if login.offered is None else mechanisms_in(",".join(login.offered))
+    offered = None if login.offered is None else ",".join(login.offered)
+    possible = None if offered is None or names_unknown(offered) else mechanisms_in(offered)
     if has_scram is True and (possible is None or possible & SCRAM):
         return (SCRAM if possible is None else possible & SCRAM) | known_elsewhere
     if has_scram is False:

@@ -49,6 +49,16 @@ def test_what_says_nothing_of_the_mechanism_is_not_a_mechanism():
         )
 
 
+@pytest.mark.parametrize(
+    ("offered", "expected"),
+    [(("PLAIN",), "safe"), (("yes",), "insufficient_evidence"), (("PLAIN", "?"), "insufficient_evidence"), (("LDAP",), "insufficient_evidence")],
+)  # fmt: skip
+def test_what_a_listener_offers_is_known_only_where_each_name_is(offered, expected):
+    old = {"client_software_name": "librdkafka", "client_software_version": "2.3.0"}
+    found = verdict(*parse_api_uses("Produce:7"), **old, offered_sasl_mechanisms=offered)
+    assert found.verdict == expected
+
+
 @pytest.mark.parametrize("version", [None, "unknown", "dev"])
 def test_any_version_of_a_known_library(version):
     found = verdict(client_software_name="librdkafka", client_software_version=version)
