@@ -109,3 +109,10 @@ def test_where_not_even_the_protocol_is_known_the_doubt_is_said(name):
     told = {"client_software_name": name, "client_id": "orders", "security_protocol": None}
     found = verdict(*parse_api_uses("Produce:7 Metadata:7"), **told)
     assert "it is sarama 1.23.0 to 1.46.0 and it authenticates with SASL GSSAPI" in found.condition
+
+
+def test_a_commit_of_a_go_module_may_be_any_version():
+    told = {"client_software_name": "kgo", "client_software_version": "v0.0.0-20211011101112-abcdefabcdef"}
+    found = verdict(*MODERN, **told, sasl_mechanism="SCRAM-SHA-512", source="2.8.1", target="3.9.1")
+    assert found.verdict == "insufficient_evidence"
+    assert "it is franz-go 0.6.0 to 1.2.6 and it uses SCRAM" in found.condition
