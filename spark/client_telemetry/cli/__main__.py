@@ -33,7 +33,7 @@ class Subcommand(NamedTuple):
 
 SUBCOMMANDS: Final = {
     "compatibility": Subcommand(
-        "client_telemetry.compatibility.command_line",
+        "client_telemetry.cli.compatibility",
         "verdicts for a list of clients, without data from a cluster",
     ),
     "scan": Subcommand(

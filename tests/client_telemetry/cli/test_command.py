@@ -124,7 +124,7 @@ def test_verdicts_of_a_list_from_a_bare_interpreter(tmp_path):
             sys.executable,
             "-S",
             "-c",
-            "import sys; from client_telemetry.compatibility.command_line import main; sys.exit(main(sys.argv[1:]))",
+            "import sys; from client_telemetry.cli.compatibility import main; sys.exit(main(sys.argv[1:]))",
             *("--from", "3.9.1", "--to", "4.0.1"),
             f"--input={EXAMPLE}",
             f"--output={tmp_path / 'verdicts.csv'}",

@@ -3,11 +3,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from client_telemetry.cli import compatibility
 from client_telemetry.compatibility import (
     ApiUse,
     ClientEvidence,
     client_list,
-    command_line,
     judge,
     parse_api_uses,
 )
@@ -209,7 +209,7 @@ def test_client_id_and_api_uses_may_be_missing_and_owners_come_through(tmp_path)
         "client,client_software_name,client_software_version,owner\na,apache-kafka-java,3.9.1,=team\n"
     )
     options = [f"--input={clients}", f"--output={verdicts}"]
-    assert command_line.main(["--from=3.9.1", "--to=4.0.1", *options]) == 0
+    assert compatibility.main(["--from=3.9.1", "--to=4.0.1", *options]) == 0
     (row,) = csv.DictReader(verdicts.read_text(encoding="utf-8").splitlines())
     assert row["owner"] == "'=team"
 

@@ -8,7 +8,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from client_telemetry.compatibility.command_line import main
+from client_telemetry.cli.compatibility import main
 
 TABLE = Path(__file__).parents[2] / "data/compatibility/facts_not_known.csv"
 INPUT = ("client", "client_software_name", "client_software_version", "client_id", "api_uses", "security_protocol", "sasl_mechanism")  # fmt: skip

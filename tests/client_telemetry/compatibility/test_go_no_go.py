@@ -1,7 +1,7 @@
 """Exit codes for a pipeline: --fail-on of report, compatibility and gate."""
 
 import pytest
-from client_telemetry.compatibility import command_line
+from client_telemetry.cli import compatibility
 from client_telemetry.compatibility.go_no_go import decide, decide_by_report
 
 CLIENTS = "docs/examples/clients.csv"
@@ -27,7 +27,7 @@ def test_codes(verdicts, fail_on, code):
 def test_the_command_for_lists(tmp_path, request, options, code):
     clients = request.config.rootpath / CLIENTS
     files = [f"--input={clients}", f"--output={tmp_path / 'v.csv'}"]
-    assert command_line.main(["--from=3.9.1", "--to=4.0.0", *files, *options]) == code
+    assert compatibility.main(["--from=3.9.1", "--to=4.0.0", *files, *options]) == code
 
 
 def test_incomplete_evidence_never_means_go():
@@ -42,12 +42,12 @@ def test_a_list_without_a_client_cannot_tell(tmp_path):
     clients = tmp_path / "clients.csv"
     clients.write_text("client,client_software_name,client_software_version,client_id,api_uses\n")
     files = [f"--input={clients}", f"--output={tmp_path / 'v.csv'}"]
-    assert command_line.main(["--from=3.9.1", "--to=4.0.0", *files, "--fail-on=breaks"]) == 4
+    assert compatibility.main(["--from=3.9.1", "--to=4.0.0", *files, "--fail-on=breaks"]) == 4
 
 
 def test_a_word_that_is_no_verdict_is_refused(capsys):
     with pytest.raises(SystemExit) as ended:
-        command_line.main(["--from=3.9.1", "--to=4.0.0", "--input=x", "--output=y", "--fail-on=brakes"])
+        compatibility.main(["--from=3.9.1", "--to=4.0.0", "--input=x", "--output=y", "--fail-on=brakes"])
     assert ended.value.code == 2
     assert "'brakes' is not a list of verdicts: use breaks" in capsys.readouterr().err
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from client_telemetry import knowledge
 from client_telemetry.cli.__main__ import main as client_telemetry_command
+from client_telemetry.cli.compatibility import main as judge_list
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
-from client_telemetry.compatibility.command_line import main as judge_list
 from client_telemetry.compatibility.own_knowledge import main, use_folder
 from client_telemetry.knowledge import DamagedKnowledge, advice, products, software
 

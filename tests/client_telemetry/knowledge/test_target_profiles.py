@@ -4,7 +4,7 @@ import csv
 
 import pytest
 from client_telemetry import knowledge
-from client_telemetry.compatibility import command_line
+from client_telemetry.cli import compatibility
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.formats import target_file
 from client_telemetry.knowledge import apis, known_issues, served, target_profiles
@@ -57,7 +57,7 @@ def test_a_profile_is_named_as_a_release_is(tmp_path, capsys):
             f"--input={clients}",
             f"--output={tmp_path / 'out.csv'}",
         ]
-        assert command_line.main(arguments) == 0
+        assert compatibility.main(arguments) == 0
         (row,) = csv.DictReader((tmp_path / "out.csv").read_text().splitlines())
         verdicts[target] = row["verdict"]
     assert verdicts == {
@@ -78,7 +78,7 @@ def test_of_a_product_that_cannot_be_run_here_nothing_is_known(name, tmp_path, c
         "client,client_software_name,client_software_version,api_uses\nold,,,Produce:9 Metadata:9\n"
     )
     files = [f"--input={clients}", f"--output={tmp_path / 'out.csv'}"]
-    assert command_line.main(["--from=3.9.1", f"--to={name}", *files]) == 2
+    assert compatibility.main(["--from=3.9.1", f"--to={name}", *files]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "nothing is known of the brokers of " in line and "client-telemetry probe" in line
 
@@ -89,12 +89,12 @@ def test_a_vendor_of_whom_nothing_is_known_is_said(tmp_path, capsys):
         "client,client_software_name,client_software_version,api_uses\nnew,,,Produce:9 Metadata:9\n"
     )
     files = [f"--input={clients}", f"--output={tmp_path / 'out.csv'}"]
-    assert command_line.main(["--from=3.9.1", "--to=4.0.1", "--vendor=redpanda", *files]) == 0
+    assert compatibility.main(["--from=3.9.1", "--to=4.0.1", "--vendor=redpanda", *files]) == 0
     assert "nothing is known of the brokers of Redpanda" in capsys.readouterr().err
     (row,) = csv.DictReader((tmp_path / "out.csv").read_text().splitlines())
     assert row["verdict"] == "safe"
     assert "nothing is known of the brokers of Redpanda" in row["condition"]
-    assert command_line.main(["--from=3.9.1", "--to=4.0.1", *files]) == 0
+    assert compatibility.main(["--from=3.9.1", "--to=4.0.1", *files]) == 0
     assert "nothing is known" not in capsys.readouterr().err
 
 

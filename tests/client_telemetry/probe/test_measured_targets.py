@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from client_telemetry.cli import scan
-from client_telemetry.compatibility import command_line
+from client_telemetry.cli import compatibility, scan
 from client_telemetry.formats import target_file
 from client_telemetry.knowledge import ONLY_MEASURED, apis, features, measured_targets, releases, served
 
@@ -22,7 +21,7 @@ def judge(tmp_path):
     def verdicts(source: object, target: object, clients: Path = CLIENTS) -> dict[str, dict]:
         output = tmp_path / "verdicts.json"
         arguments = [f"--from={source}", f"--to={target}", f"--input={clients}", f"--output={output}"]
-        assert command_line.main(arguments) == 0
+        assert compatibility.main(arguments) == 0
         return {row["client"]: row for row in json.loads(output.read_text())}
 
     return verdicts
@@ -135,7 +134,7 @@ def edited(tmp_path: Path, name: str = "", value: dict[str, str] | None = None, 
 def test_a_broker_that_answers_with_a_gap_cannot_be_judged(tmp_path, capsys):
     file = edited(tmp_path, "0 Produce", {"advertised": "0-12", "answered": "3-5,7-12", "closed": "0-2,6"})
     arguments = ["--from=3.9.1", f"--to={file}", f"--input={CLIENTS}", f"--output={tmp_path / 'x.csv'}"]
-    assert command_line.main(arguments) == 2
+    assert compatibility.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "0 Produce is answered in versions 3-5,7-12, with a gap" in line
 
@@ -166,7 +165,7 @@ def test_a_file_that_is_no_target_is_a_line(tmp_path, capsys, text, said):
     if text is not None:
         file.write_text(text)
     arguments = ["--from=3.9.1", f"--to={file}", f"--input={CLIENTS}", f"--output={tmp_path / 'x.csv'}"]
-    assert command_line.main(arguments) == 2
+    assert compatibility.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
 

@@ -3,7 +3,7 @@ import os
 import time
 from pathlib import Path
 
-from client_telemetry.compatibility.command_line import main
+from client_telemetry.cli.compatibility import main
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "clients.csv"
 
