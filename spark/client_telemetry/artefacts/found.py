@@ -29,6 +29,11 @@ class Judged:
     confidence: str = "none"
     when: str | None = None
     condition: str = ""
+    rules: tuple[str, ...] = ()
+    """Of the findings that decide, if the judge's own verdict stands."""
+    already_failing: bool = False
+    works_again: bool = False
+    identified_as: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ says counts; where no code was read, a client that could be held back by it is n
 """
 
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.knowledge import client_ranges, client_versions, due, releases, rows
+from client_telemetry.knowledge.conditions import APACHE_KAFKA
 from client_telemetry.knowledge.software import WrittenLibrary
 from client_telemetry.knowledge.vocabulary import Confidence, Verdict
 
@@ -49,10 +51,25 @@ def configurations() -> tuple[Configuration, ...]:
     return tuple(read)
 
 
+@dataclass(frozen=True)
+class Upgrade:
+    """What is asked: of an upgrade between two exact releases, and of a client of which `seen` is known besides its library."""
+
+    source: str
+    target: str
+    seen: ClientEvidence
+    features: tuple[tuple[str, int], ...]
+    vendor: str | None
+
+
 @cache
-def _judge(written: WrittenLibrary, source: str, target: str, mechanism: str | None = None) -> ClientVerdict:
+def _judge(written: WrittenLibrary, upgrade: Upgrade, mechanism: str | None = None) -> ClientVerdict:
     """Repositories name the same client in many files."""
-    return judge(ClientEvidence(written=written, sasl_mechanism=mechanism), source, target)
+    evidence = replace(upgrade.seen, written=written)
+    if mechanism is not None:
+        evidence = replace(evidence, sasl_mechanism=mechanism)
+    levels = dict(upgrade.features) or None
+    return judge(evidence, upgrade.source, upgrade.target, features=levels, vendor=upgrade.vendor)
 
 
 def _configuration(library: str, version: tuple[int, ...]) -> Configuration | None:
@@ -66,9 +83,20 @@ def _configuration(library: str, version: tuple[int, ...]) -> Configuration | No
     )
 
 
-def of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
-    """The verdict for an upgrade between two exact releases."""
-    judged = _of(client, source, target, code)
+def of(
+    client: Client,
+    source: str,
+    target: str,
+    code: CodeSeen,
+    seen: ClientEvidence | None = None,
+    features: Mapping[str, int] | None = None,
+    vendor: str | None = APACHE_KAFKA,
+) -> Judged:
+    """The verdict for an upgrade between two exact releases. `seen`: what else is known of the client; `features` and `vendor`
+    as for `judge`.
+    """
+    levels = tuple(sorted((features or {}).items()))
+    judged = _of(client, Upgrade(source, target, seen or ClientEvidence(), levels, vendor), code)
     if not client.may_differ:
         return judged
     condition = f"which version of {client.library} the build takes"
@@ -84,25 +112,25 @@ def of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
     )
 
 
-def _of(client: Client, source: str, target: str, code: CodeSeen) -> Judged:
+def _of(client: Client, upgrade: Upgrade, code: CodeSeen) -> Judged:
     if client.written is None:
-        return _of_unknown_version(client, source, target)
+        return _of_unknown_version(client, upgrade)
     version = client_versions.parse(client.written.version)
     row = _configuration(client.library, version)
     written = client.written._replace(configuration=row.configuration) if row else client.written
-    by_default = _judge(written, source, target)
+    by_default = _judge(written, upgrade)
     if row is None or not row.pinned_by:
         judged = _held_back(client, _judged(client, by_default), code)
-        return _with_mechanisms(client, judged, written, source, target, code)
+        return _with_mechanisms(client, judged, written, upgrade, code)
     pins = [pin for pin in code.pins if pin.library == client.library]
     if pins:
-        return _pinned(client, written, row, pins, source, target)
+        return _pinned(client, written, row, pins, upgrade)
     judged = _judged(client, by_default)
     if judged.verdict in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE) or client.library in code.libraries:
         return judged
     return _unsettled(
         judged,
-        f"Works with {target} unless the code pins an old protocol version ({row.pinned_by}), and no code was "
+        f"Works with {upgrade.target} unless the code pins an old protocol version ({row.pinned_by}), and no code was "
         f"scanned. {judged.explanation}",
         condition=f"whether the code sets {row.pinned_by}; settled by scanning its sources",
     )
@@ -126,13 +154,13 @@ def _held_back(client: Client, judged: Judged, code: CodeSeen) -> Judged:
 
 
 def _with_mechanisms(
-    client: Client, judged: Judged, written: WrittenLibrary, source: str, target: str, code: CodeSeen
+    client: Client, judged: Judged, written: WrittenLibrary, upgrade: Upgrade, code: CodeSeen
 ) -> Judged:
     """A mechanism that is written down can break a client. It keeps none safe: another may be set elsewhere."""
     if judged.verdict == Verdict.BREAKS:
         return judged
     for mechanism, where in code.mechanisms:
-        verdict = _judge(written, source, target, mechanism)
+        verdict = _judge(written, upgrade, mechanism)
         if verdict.verdict == Verdict.BREAKS:
             worse = _judged(client, verdict)
             return replace(
@@ -142,10 +170,10 @@ def _with_mechanisms(
 
 
 def _pinned(
-    client: Client, written: WrittenLibrary, row: Configuration, pins: list[Pin], source: str, target: str
+    client: Client, written: WrittenLibrary, row: Configuration, pins: list[Pin], upgrade: Upgrade
 ) -> Judged:
     """The worst that a pin in the code does: which of several is that of this client is not known."""
-    default = _judged(client, _judge(written, source, target))
+    default = _judged(client, _judge(written, upgrade))
     unknown = [pin for pin in pins if pin.release is None]
     old = [
         pin
@@ -154,7 +182,7 @@ def _pinned(
     ]
     breaking = []
     for pin in old:
-        pinned = _judge(written._replace(pinned_to=exact_release(pin.release or "")), source, target)
+        pinned = _judge(written._replace(pinned_to=exact_release(pin.release or "")), upgrade)
         if pinned.verdict == Verdict.BREAKS:
             breaking.append((pin, pinned))
     if breaking:
@@ -195,6 +223,8 @@ def _unsettled(judged: Judged, explanation: str, condition: str) -> Judged:
         when=None,
         explanation=explanation,
         condition=condition,
+        rules=(),
+        works_again=False,
     )
 
 
@@ -234,13 +264,17 @@ def _judged(client: Client, verdict: ClientVerdict) -> Judged:
         verdict.confidence,
         verdict.when,
         verdict.condition,
+        verdict.rules,
+        verdict.already_failing,
+        verdict.works_again,
+        verdict.identified_as,
     )
 
 
-def _of_unknown_version(client: Client, source: str, target: str) -> Judged:
+def _of_unknown_version(client: Client, upgrade: Upgrade) -> Judged:
     """Not known, except where no version of the library works with the target."""
     why = f"{client.why_unknown[:1].upper()}{client.why_unknown[1:]}."
-    if client.library and client.itself and (worst := _no_version_works(client.library, source, target)):
+    if client.library and client.itself and (worst := _no_version_works(client.library, upgrade)):
         return Judged(
             Verdict.BREAKS,
             f"{why} No version of {client.library} works: {worst.explanation}",
@@ -252,7 +286,7 @@ def _of_unknown_version(client: Client, source: str, target: str) -> Judged:
 
 
 @cache
-def _no_version_works(library: str, source: str, target: str) -> ClientVerdict | None:
+def _no_version_works(library: str, upgrade: Upgrade) -> ClientVerdict | None:
     """The verdict on the newest version if every known one breaks; None if one does not, or the library is not known."""
     versions = sorted(
         {
@@ -270,7 +304,7 @@ def _no_version_works(library: str, source: str, target: str) -> ClientVerdict |
             return None
         text = client_versions.text(version)
         written = WrittenLibrary(library, text, configuration=row.configuration if row else "")
-        worst = _judge(written, source, target)
+        worst = _judge(written, upgrade)
         if worst.verdict != Verdict.BREAKS:
             return None
     return worst

@@ -11,21 +11,28 @@ others were); with --fail-on 3 for no-go, 4 for cannot tell; 2 for arguments or 
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from client_telemetry.compatibility import client_list
-from client_telemetry.compatibility.client_list import BadRow, UnreadableList
+from client_telemetry.compatibility.client_list import BadRow, Conclusion, Entry, UnreadableList
+from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.target_argument import named, without_knowledge
-from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
 from client_telemetry.formats.target_file import UnusableTarget
-from client_telemetry.knowledge import DamagedKnowledge, features, measured_targets, releases
+from client_telemetry.knowledge import (
+    DamagedKnowledge,
+    features,
+    measured_targets,
+    products,
+    releases,
+    software,
+)
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
@@ -98,13 +105,15 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
         print(sentence, file=sys.stderr)
     way = releases.not_one_rolling_upgrade(source, target)
     not_known = "" if measured_targets.is_measured(target) else without_knowledge(args.vendor)
-    rows, verdicts, owners, bad = [], [], [], 0
+    rows: list[tuple[str, ...]] = []
+    verdicts: list[Conclusion] = []
+    owners, bad = [], 0
     for entry in progress.counted("judging clients", entries):
         if isinstance(entry, BadRow):
             print(entry, file=sys.stderr)
             bad += 1
             continue
-        verdict = judge(entry.evidence, source, target, features=levels, vendor=args.vendor)
+        verdict = _verdict(entry, source, target, levels, args.vendor)
         if not_known and verdict.verdict != Verdict.BREAKS:
             verdict = replace(verdict, condition="; ".join(filter(None, (verdict.condition, not_known))))
         verdicts.append(verdict)
@@ -128,7 +137,40 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
     return code
 
 
-def _counts(verdicts: Sequence[ClientVerdict]) -> str:
+def _verdict(entry: Entry, source: str, target: str, levels: Mapping[str, int], vendor: str) -> Conclusion:
+    """That of the judge, or, where the list names the library as people do, that of a library that is written down."""
+    evidence = entry.evidence
+    if entry.library:
+        from client_telemetry.artefacts import judged, named_client
+        from client_telemetry.artefacts.code_seen import CodeSeen
+
+        client = named_client.named(entry.library, entry.library_version)
+        if client.library or not _known_otherwise(entry):
+            seen = replace(evidence, client_software_name=None, client_software_version=None)
+            found = judged.of(client, source, target, CodeSeen(), seen, levels, vendor)
+            return found if found.identified_as else replace(found, identified_as=client.text)
+        evidence = _by_name(entry)
+    return judge(evidence, source, target, features=levels, vendor=vendor)
+
+
+def _known_otherwise(entry: Entry) -> bool:
+    """Whether the judge knows more of the name than that of a library."""
+    name = entry.library
+    return (
+        name in software.known() or products.called(name) != "" or entry.evidence.client_software_name == name
+    )
+
+
+def _by_name(entry: Entry) -> ClientEvidence:
+    name = entry.library
+    if name in software.known():
+        return replace(
+            entry.evidence, client_software_name=name, client_software_version=entry.library_version
+        )
+    return replace(entry.evidence, product=entry.evidence.product or products.called(name) or None)
+
+
+def _counts(verdicts: Sequence[Conclusion]) -> str:
     """`7 clients: 5 breaks, 1 insufficient_evidence, 1 safe`, and what a list cannot show about safe ones."""
     counted = Counter(verdict.verdict for verdict in verdicts)
     counts = ", ".join(f"{counted[word]} {word}" for word in PRECEDENCE if counted[word]) or "no verdict"

@@ -10,16 +10,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
-from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.console.formulas import guarded
 from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.formats.texts import NotText, decoded
-from client_telemetry.knowledge import products
+from client_telemetry.knowledge import kip511, products, software
 from client_telemetry.knowledge.logins import SECURITY_PROTOCOLS, Login, names_unknown
 
-REQUIRED = ("client", "client_software_name", "client_software_version")
+CLIENT = "client"
+_DECLARED = ("client_software_name", "client_software_version")
+_LIBRARY = ("library", "library_version")
 OPTIONAL = (
     "client_id",
     "api_uses",
@@ -31,6 +33,7 @@ OPTIONAL = (
     "product",
     "owner",
 )
+_COLUMNS = (CLIENT, *_DECLARED, *_LIBRARY, *OPTIONAL)
 VERDICT_COLUMNS = (
     "client",
     "verdict",
@@ -61,6 +64,9 @@ class Entry:
     evidence: ClientEvidence
     owner: str | None = None
     """None if the list has no column of owners."""
+    library: str = ""
+    """What people know of it, if the client declares nothing: a library, binding or package by name, or a package URL."""
+    library_version: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,14 +120,15 @@ def _csv_entries(path: Path, text: str) -> Iterator[Entry | BadRow]:
 
 def _check_columns(path: Path, header: list[str]) -> None:
     if not any(header):
-        raise UnreadableList(f"{path}: no header; columns are {', '.join(REQUIRED)}")
+        raise UnreadableList(f"{path}: no header; columns are {', '.join((CLIENT, *_DECLARED))}")
     for separator, name in _SEPARATORS.items():
         if len(header) == 1 and separator in header[0]:
             raise UnreadableList(
                 f"{path} line 1: the columns are separated by {name}: separate them with commas"
             )
-    missing = [name for name in REQUIRED if name not in header]
-    strange = [name for name in header if name not in REQUIRED + OPTIONAL]
+    tells = () if _LIBRARY[0] in header and not set(_DECLARED) & set(header) else _DECLARED
+    missing = [name for name in (CLIENT, *tells) if name not in header]
+    strange = [name for name in header if name not in _COLUMNS]
     twice = [name for name in set(header) if header.count(name) > 1]
     for what, names in (
         ("no column", missing),
@@ -146,7 +153,7 @@ def _json_entry(place: str, item: object) -> Entry | BadRow:
     if not isinstance(item, dict):
         return BadRow(place, "(all)", "not an object")
     for name, value in item.items():
-        if name not in REQUIRED + OPTIONAL:
+        if name not in _COLUMNS:
             return BadRow(place, name, "unknown column")
         if value is not None and not isinstance(value, str):
             return BadRow(place, name, f"{value!r} is not a text")
@@ -167,6 +174,7 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
     product = row.get("product", "").strip()
     if product and not products.is_known(product):
         return BadRow(place, "product", f"{product!r} is not in {products.FILE} or {products.IDS_FILE}")
+    declared, library = _named(row)
     own, *others = _logins(protocols, row.get("sasl_mechanism", ""), row.get("offered_sasl_mechanisms", ""))
     try:
         uses = parse_api_uses(row.get("api_uses", ""))
@@ -176,8 +184,8 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
     return Entry(
         row["client"],
         ClientEvidence(
-            client_software_name=row.get("client_software_name", "").strip() or None,
-            client_software_version=row.get("client_software_version", "").strip() or None,
+            client_software_name=declared[0] or None,
+            client_software_version=declared[1] or None,
             client_id=row.get("client_id") or None,
             product=product or None,
             api_uses=uses,
@@ -191,7 +199,21 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
             else None,
         ),
         owner=row["owner"].strip() if "owner" in row else None,
+        library=library[0],
+        library_version=library[1],
     )
+
+
+def _named(row: Mapping[str, str]) -> tuple[tuple[str, str], tuple[str, str]]:
+    """What a row declares, and what its library is called, each with a version. A name that no known client declares may be
+    that of a library: people fill these lists.
+    """
+    declared, library = (
+        (row.get(name, "").strip(), row.get(version, "").strip()) for name, version in (_DECLARED, _LIBRARY)
+    )
+    if declared[0] in software.known():
+        return declared, ("", "")
+    return declared, library if library[0] or not kip511.is_known(declared[0]) else declared
 
 
 def _logins(protocols: str, mechanism: str, offered: str) -> list[Login]:
@@ -210,18 +232,38 @@ def _words(cell: str) -> list[str]:
     return re.split(r"[,;|\s]+", cell.strip(" ,;|\t")) if cell.strip(" ,;|\t") else []
 
 
-def verdict_row(client: str, verdict: ClientVerdict) -> tuple[str, ...]:
-    """One line of VERDICT_COLUMNS; `rules` are those of the deciding findings that have the client's verdict."""
-    rules = dict.fromkeys(
-        finding.rule_id
-        for finding in verdict.findings
-        if finding.decides and finding.verdict == verdict.verdict
-    )
+class Conclusion(Protocol):
+    """What a line of VERDICT_COLUMNS says: of a client that was seen or declares its library, or whose library is written down."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def confidence(self) -> str: ...
+    @property
+    def rules(self) -> tuple[str, ...]: ...
+    @property
+    def explanation(self) -> str: ...
+    @property
+    def fix(self) -> str: ...
+    @property
+    def identified_as(self) -> str: ...
+    @property
+    def when(self) -> str | None: ...
+    @property
+    def already_failing(self) -> bool: ...
+    @property
+    def works_again(self) -> bool: ...
+    @property
+    def condition(self) -> str: ...
+
+
+def verdict_row(client: str, verdict: Conclusion) -> tuple[str, ...]:
+    """One line of VERDICT_COLUMNS."""
     return (
         client,
         verdict.verdict,
         verdict.confidence,
-        " ".join(rules),
+        " ".join(verdict.rules),
         verdict.explanation,
         verdict.fix,
         verdict.identified_as,

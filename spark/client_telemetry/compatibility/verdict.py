@@ -90,3 +90,9 @@ class ClientVerdict:
     """The unknown conditions that it depends on, and what would settle them; empty if there are none."""
     steps: Mapping[str, Outlook] = field(default_factory=dict)
     """Step (STEPS) -> what happens to the client then. Empty for a rollback: there `judge` answers for the end state."""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Those of the deciding findings that have the client's verdict."""
+        deciding = (each for each in self.findings if each.decides and each.verdict == self.verdict)
+        return tuple(dict.fromkeys(finding.rule_id for finding in deciding))

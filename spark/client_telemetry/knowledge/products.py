@@ -93,6 +93,26 @@ def is_known(name: str) -> bool:
     return name in advices() or named(name) is not None
 
 
+def called(text: str) -> str:
+    """The product that people call so, whatever the case, without `Apache` and without what stands in brackets; empty if that
+    is none or several.
+
+    >>> called("flink"), called("kafka_exporter"), called("pulsar")
+    ('Apache Flink', 'kafka_exporter (danielqsj)', '')
+    """
+    if is_known(text):
+        return text
+    wanted = _plain(text)
+    found = {
+        name for name in (*advices(), *(each.product for each in _ids())) if wanted and _plain(name) == wanted
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\s*\(.*\)|^apache\s+", "", name.strip(), flags=re.IGNORECASE).casefold()
+
+
 @cache
 def _ids() -> tuple[ProductId, ...]:
     ids = []

@@ -150,3 +150,71 @@ def test_a_login_that_is_not_known(tmp_path):
     assert judged(tmp_path, line.format("PLAIN"))["verdict"] == "safe"
     assert judged(tmp_path, line.format("SCRAM-SHA-256"))["verdict"] == "breaks"
     assert judged(tmp_path, line.format("SCRAM-SHA-256"), "--vendor", "confluent")["verdict"] == "safe"
+
+
+def judged_rows(tmp_path, text: str, target: str = "4.0.1") -> dict[str, dict[str, str]]:
+    given, output = tmp_path / "in.csv", tmp_path / "out.csv"
+    given.write_text(text)
+    assert main(["--from", "3.9.1", "--to", target, "--input", str(given), "--output", str(output)]) == 0
+    with output.open(encoding="utf-8", newline="") as opened:
+        return {row["client"]: row for row in csv.DictReader(opened)}
+
+
+def test_libraries_as_people_name_them(tmp_path):
+    rows = judged_rows(
+        tmp_path,
+        "client,library,library_version,sasl_mechanism\n"
+        "web,kafkajs,2.2.4,\n"
+        "old,kafka-node,5.0.0,\n"
+        "login,confluent-kafka-python,2.3.0,SCRAM-SHA-512\n"
+        "plain,confluent-kafka-python,2.3.0,PLAIN\n"
+        "maybe,confluent-kafka-python,2.3.0,\n"
+        "code,sarama,1.46.3,\n"
+        "line,librdkafka,1.x,\n"
+        "java,apache-kafka-java,3.5.1,\n"
+        "tool,telegraf,1.14,\n"
+        "stranger,our own client,1.0.0,\n",
+    )
+    found = {client: (row["verdict"], row["identified_as"]) for client, row in rows.items()}
+    assert found == {
+        "web": ("safe", "kafkajs 2.2.4"),
+        "old": ("breaks", "kafka-node 5.0.0"),
+        "login": ("breaks", "librdkafka 2.3.0 in confluent-kafka-python 2.3.0"),
+        "plain": ("safe", "librdkafka 2.3.0 in confluent-kafka-python 2.3.0"),
+        "maybe": ("insufficient_evidence", "librdkafka 2.3.0 in confluent-kafka-python 2.3.0"),
+        "code": ("insufficient_evidence", "sarama 1.46.3"),
+        "line": ("insufficient_evidence", "librdkafka"),
+        "java": ("safe", "kafka-clients 3.5.1"),
+        "tool": ("insufficient_evidence", "probably sarama (any version) in Telegraf"),
+        "stranger": ("insufficient_evidence", "our own client 1.0.0"),
+    }
+    assert rows["stranger"]["explanation"].startswith("No library, binding or package named 'our own client'")
+    assert rows["old"]["rules"] and rows["old"]["fix"].startswith("replace kafka-node")
+
+
+def test_a_library_in_the_column_of_declared_names(tmp_path):
+    """Nobody declares these names to a broker, but people fill the list."""
+    rows = judged_rows(
+        tmp_path,
+        "client,client_software_name,client_software_version\n"
+        "web,kafkajs,2.2.4\nold,kafka-node,5.0.0\nstranger,acme,1.0.0\n",
+    )
+    assert [row["verdict"] for row in rows.values()] == ["safe", "breaks", "insufficient_evidence"]
+
+
+def test_what_was_seen_counts_beside_the_library(tmp_path):
+    rows = judged_rows(
+        tmp_path,
+        "client,library,library_version,api_uses\n"
+        "as known,kafkajs,2.2.4,Produce:7\n"
+        "contradicts it,kafkajs,2.2.4,Produce:2 Fetch:3\n",
+    )
+    assert [row["verdict"] for row in rows.values()] == ["safe", "breaks"]
+
+
+def test_the_vendor_of_the_brokers_reaches_a_named_library(tmp_path):
+    given, output = tmp_path / "in.csv", tmp_path / "out.csv"
+    given.write_text("client,library,library_version\na,kafkajs,2.2.4\n")
+    files = ["--input", str(given), "--output", str(output)]
+    assert main(["--from", "3.9.1", "--to", "4.0.1", "--vendor", "redpanda", *files]) == 0
+    assert "redpanda" in output.read_text(encoding="utf-8").lower()
