@@ -14,14 +14,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from client_telemetry.compatibility import client_list
-from client_telemetry.compatibility.client_list import BadRow, Conclusion, Entry, UnreadableList
+from client_telemetry.compatibility.client_list import BadRow, Entry, UnreadableList
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.target_argument import named, without_knowledge
+from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
 from client_telemetry.formats.target_file import UnusableTarget
@@ -37,6 +39,9 @@ from client_telemetry.knowledge.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 from client_telemetry.knowledge_package import jars
+
+if TYPE_CHECKING:
+    from client_telemetry.artefacts.found import Judged
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,7 +111,7 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
     way = releases.not_one_rolling_upgrade(source, target)
     not_known = "" if measured_targets.is_measured(target) else without_knowledge(args.vendor)
     rows: list[tuple[str, ...]] = []
-    verdicts: list[Conclusion] = []
+    verdicts: list[ClientVerdict | Judged] = []
     owners, bad = [], 0
     for entry in progress.counted("judging clients", entries):
         if isinstance(entry, BadRow):
@@ -137,7 +142,9 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
     return code
 
 
-def _verdict(entry: Entry, source: str, target: str, levels: Mapping[str, int], vendor: str) -> Conclusion:
+def _verdict(
+    entry: Entry, source: str, target: str, levels: Mapping[str, int], vendor: str
+) -> "ClientVerdict | Judged":
     """That of the judge, or, where the list names the library as people do, that of a library that is written down."""
     evidence = entry.evidence
     if entry.library:
@@ -170,7 +177,7 @@ def _by_name(entry: Entry) -> ClientEvidence:
     return replace(entry.evidence, product=entry.evidence.product or products.called(name) or None)
 
 
-def _counts(verdicts: Sequence[Conclusion]) -> str:
+def _counts(verdicts: "Sequence[ClientVerdict | Judged]") -> str:
     """`7 clients: 5 breaks, 1 insufficient_evidence, 1 safe`, and what a list cannot show about safe ones."""
     counted = Counter(verdict.verdict for verdict in verdicts)
     counts = ", ".join(f"{counted[word]} {word}" for word in PRECEDENCE if counted[word]) or "no verdict"
