@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from client_telemetry.artefacts import libraries
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.packages import Package
+from client_telemetry.compatibility import release_lines
 from client_telemetry.knowledge import client_ranges, known_packages
 from client_telemetry.knowledge.known_packages import MANAGES, MANAGES_NOTHING, KnownPackage
 from client_telemetry.knowledge.software import WrittenLibrary
@@ -44,6 +45,14 @@ def named(text: str, version: str) -> Client:
     urls = ", ".join(sorted(f"pkg:{row.type}/{row.name}" for row in rows)[:5])
     why = f"{text!r} names several packages: write which one it is ({urls})"
     return Client(package, shared.pop() if len(shared) == 1 else "", None, why)
+
+
+def releases_of(text: str, version: str) -> list[Client]:
+    """The client as each release of the line that the version names, if it does and the name is that of a library itself: what
+    a binding or a framework carries is not known by a line.
+    """
+    library = _library(text.strip())
+    return [named(library, release) for release in release_lines.releases_of(library, version.strip())]
 
 
 def _by_url(text: str, version: str) -> Client:

@@ -154,8 +154,14 @@ def _verdict(
         client = named_client.named(entry.library, entry.library_version)
         if client.library or not _known_otherwise(entry):
             seen = replace(evidence, client_software_name=None, client_software_version=None)
-            found = judged.of(client, source, target, CodeSeen(), seen, levels, vendor)
-            return found if found.identified_as else replace(found, identified_as=client.text)
+            found = [
+                judged.of(each, source, target, CodeSeen(), seen, levels, vendor)
+                for each in named_client.releases_of(entry.library, entry.library_version) or [client]
+            ]
+            if len({each.verdict for each in found}) > 1:  # which release it is decides
+                found = [judged.of(client, source, target, CodeSeen(), seen, levels, vendor)]
+            longest = max(found, key=lambda each: len(each.condition))
+            return longest if longest.identified_as else replace(longest, identified_as=client.text)
         evidence = _by_name(entry)
     return judge(evidence, source, target, features=levels, vendor=vendor)
 

@@ -35,10 +35,22 @@ def _releases(evidence: ClientEvidence) -> list[ClientEvidence]:
     identity = declared_library(evidence) if line and evidence.written is None else None
     if line is None or identity is None or identity.version is None or not identity.version_decides:
         return []
-    patches = {0} | {
-        version[2] for version in _boundaries(identity.library) if version[:2] == identity.version[:2]
-    }
-    return [replace(evidence, client_software_version=f"{line[1]}.{patch}") for patch in sorted(patches)]
+    whole = releases_of(identity.library, evidence.client_software_version or "")
+    return [replace(evidence, client_software_version=version) for version in whole]
+
+
+def releases_of(library: str, text: str) -> list[str]:
+    """The releases of a line at which something changes; none if the text names no line.
+
+    >>> releases_of("librdkafka", "2.6.x"), releases_of("librdkafka", "2.6.1")
+    (['2.6.0', '2.6.1'], [])
+    """
+    line = _LINE.fullmatch(text)
+    if line is None:
+        return []
+    numbers = client_versions.parse(line[1])[:2]
+    patches = {0} | {version[2] for version in _boundaries(library) if version[:2] == numbers}
+    return [f"{line[1]}.{patch}" for patch in sorted(patches)]
 
 
 def _boundaries(library: str) -> set[tuple[int, ...]]:

@@ -192,6 +192,22 @@ def test_libraries_as_people_name_them(tmp_path):
     assert rows["old"]["rules"] and rows["old"]["fix"].startswith("replace kafka-node")
 
 
+def test_a_line_of_releases_has_the_verdict_that_all_of_them_share(tmp_path):
+    rows = judged_rows(
+        tmp_path,
+        "client,library,library_version,sasl_mechanism\n"
+        "alike,kafka-clients,3.5,\nalike too,kafka-node,5.x,\ndiffer,librdkafka,2.6,SCRAM-SHA-512\n"
+        "binding,confluent-kafka-python,2.3,\n",
+    )
+    assert [row["verdict"] for row in rows.values()] == [
+        "safe",
+        "breaks",
+        "insufficient_evidence",
+        "insufficient_evidence",
+    ]
+    assert rows["differ"]["explanation"] == "'2.6' names a line of releases, not one."
+
+
 def test_a_library_in_the_column_of_declared_names(tmp_path):
     """Nobody declares these names to a broker, but people fill the list."""
     rows = judged_rows(
