@@ -19,13 +19,23 @@ from client_telemetry.knowledge.broker_release import csv_text
 from client_telemetry.knowledge.package import Package
 from client_telemetry.knowledge_package import brokers
 from client_telemetry.knowledge_package.artefacts import MavenRepository
-from client_telemetry.rehearsal import newer
+from client_telemetry.rehearsal import compared_with_table, newer, older_brokers
 from client_telemetry.rehearsal.library_rows import file_of
 from client_telemetry.rehearsal.subjects import Subject, known_versions, version_text
 
 CACHE = Path(__file__).parents[2] / "var" / "e2e" / "rehearsal"
 LIBRARIES = ("kafka-clients", "franz-go", "kafka-python", "sarama")
 """Of Java, Go and Python: those whose newest rows hold for all of their settings."""
+OF_TWELVE_MONTHS = (
+    "kafka-clients==4.4.0",
+    "confluent-kafka-python==2.16.0",
+    "kafka-python==3.0.12",
+    "aiokafka==0.14.0",
+    "sarama==1.61.1",
+    "franz-go==1.22.2",
+    "kafka-go==0.4.50",
+    "platformatic-kafka==2.12.1",
+)
 MOST_MINUTES = 30
 TWELVE_MONTHS = dt.timedelta(days=365)
 
@@ -110,6 +120,25 @@ def clipped(rows: Sequence[Cells], first: int, last: int, kept: Sequence[str]) -
 
 def is_before(release: str, other: str) -> bool:
     return releases.parse(release) < releases.parse(other)
+
+
+def test_what_libraries_of_twelve_months_send_is_as_in_the_table():
+    """Highest and lowest versions on brokers of each time, of the newest known release of each library that had one in the last twelve
+    months: at least 98 % of the rows that a program uses."""
+    equal, different = [], []
+    with older_brokers.measuring(CACHE) as measuring:
+        for subject in map(knowledge_measure.library, OF_TWELVE_MONTHS):
+            library, version = knowledge_measure.as_in_table(subject)
+            compared = compared_with_table.with_table(library, version, "", measuring.run(subject))
+            equal += [f"{subject.text} {api}" for api in compared.equal]
+            different += [f"{subject.text} {each}" for each in compared.differences]
+    share = len(equal) / (len(equal) + len(different))
+    print(
+        f"{len(equal)} of {len(equal) + len(different)} rows ({share:.1%}) as in the table",
+        *different,
+        sep="\n",
+    )
+    assert share >= 0.98, different
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

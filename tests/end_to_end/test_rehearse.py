@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,22 @@ def test_many_libraries(tmp_path, capsys):
     assert main(arguments) == 0
     assert "6 of 6 safe applications rehearsed" in capsys.readouterr().out
     assert main([*arguments, "--budget-minutes", "0.001"]) == 0
+
+
+@pytest.mark.long
+def test_the_sample(tmp_path, capsys):
+    """The report in docs/examples: three quarters of the applications of a known library run, and who is refused is not safe."""
+    with zipfile.ZipFile(CHECKOUT / "docs" / "examples" / "sample_report.zip") as sample:
+        report = Path(sample.extract("sample_report/report.json", tmp_path)).parent
+    limits = ["--budget-minutes", "60", "--budget-gb", "20"]
+    assert main([str(report), "--to", "4.3.1", "--cache", str(CACHE), *limits]) == 3
+    print(capsys.readouterr().out)
+    content = json.loads((report / "rehearsal.json").read_text())
+    known = content["with_known_library"]
+    assert known["works"] + known["refused"] >= 0.75 * sum(known.values())
+    verdicts = {each["anchor"]: each["verdict_outcome"] for each in content["applications"]}
+    refused = [each["anchor"] for each in content["applications"] if each["outcome"] == "refused"]
+    assert refused and {verdicts[anchor] for anchor in refused} == {"breaks"}
 
 
 @pytest.mark.long

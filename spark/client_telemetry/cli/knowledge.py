@@ -7,6 +7,7 @@
     client-telemetry knowledge check FOLDER             a folder of one's own rows, and what they override
     client-telemetry knowledge build --out FILE         a package from the artefacts of releases
     client-telemetry knowledge newer                    versions of libraries that are published and not known
+    client-telemetry knowledge measure NAME==VERSION    what a library sends to older brokers, and says when refused
     client-telemetry knowledge changelogs               what changelogs say of those, for a person to read
     client-telemetry knowledge key FILE                 a new signing key
 
@@ -223,6 +224,12 @@ def newer(arguments: Sequence[str]) -> int:
     return list_newer(arguments)
 
 
+def measure(arguments: Sequence[str]) -> int:
+    from client_telemetry.cli import knowledge_measure
+
+    return knowledge_measure.measure(arguments)
+
+
 def changelogs(arguments: Sequence[str]) -> int:
     from client_telemetry.cli import knowledge_changelogs
 
@@ -247,6 +254,7 @@ COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "update": (update, "use a newer package: from a URL, folder or file"),
     "build": (build, "build a package from the artefacts of releases"),
     "newer": (newer, "versions of client libraries that registries have and no package knows"),
+    "measure": (measure, "what versions of libraries send to older brokers, and say when refused: runs them"),
     "changelogs": (changelogs, "what changelogs say of these versions, for a person to read"),
     "key": (key, "make a signing key"),
 }

@@ -2,8 +2,9 @@
 
     client-telemetry knowledge newer [--library NAME …] [--cache FOLDER]
     client-telemetry knowledge build --out FILE --library NAME==VERSION …
+    client-telemetry knowledge measure NAME==VERSION … [--messages FILE] [--jobs 2] [--cache FOLDER]
 
-The second **installs packages from registries and executes them** (docs/rehearse.md).
+The second and the third **install packages from registries and execute them** (docs/rehearse.md).
 """
 
 import argparse
@@ -14,14 +15,24 @@ from client_telemetry import knowledge
 from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import first_of
+from client_telemetry.console.output_file import replace_file
 from client_telemetry.console.progress import Progress
-from client_telemetry.knowledge import client_versions, software
+from client_telemetry.knowledge import client_messages, client_versions, software
+from client_telemetry.knowledge.broker_release import csv_text
 from client_telemetry.knowledge_package import brokers, store
 from client_telemetry.knowledge_package.brokers import Step
 from client_telemetry.knowledge_package.fetching import NotFetched
-from client_telemetry.rehearsal import library_rows, measured, newer, sandbox_broker
+from client_telemetry.rehearsal import (
+    compared_with_table,
+    library_rows,
+    measured,
+    newer,
+    older_brokers,
+    sandbox_broker,
+)
 from client_telemetry.rehearsal.library_programs import BY_NAME, NotInstalled
 from client_telemetry.rehearsal.measured import Measured
+from client_telemetry.rehearsal.older_brokers import OnRelease
 from client_telemetry.rehearsal.sandbox_broker import Broker, BrokerDidNotStart
 from client_telemetry.rehearsal.subjects import Subject, version_text
 
@@ -56,13 +67,83 @@ def list_newer(arguments: Sequence[str]) -> int:
 
 
 def library(text: str) -> Subject:
-    """Of `NAME==VERSION`."""
-    name, separator, version = text.partition("==")
+    """Of `NAME==VERSION`, or with a setting of its program: `kafka-python==2.0.2 api_version=0.10.1`."""
+    wanted, _, configuration = text.partition(" ")
+    name, separator, version = wanted.partition("==")
     if name not in BY_NAME or not separator or not version:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a library to measure: write NAME==VERSION, with one of {', '.join(BY_NAME)}"
         )
-    return Subject(name, version)
+    return Subject(name, version, configuration)
+
+
+def measure(arguments: Sequence[str]) -> int:
+    """Exit code 0; 1 if a version could not be measured, or sends something else than its rows say."""
+    parser = Arguments(
+        "knowledge measure",
+        "What versions of libraries send to brokers of each time, and say where these refuse them, beside what is known. It installs "
+        "and executes them.",
+    )
+    parser.add_argument("library", nargs="+", type=library, metavar="NAME==VERSION [SETTING=VALUE]")
+    parser.add_argument(
+        "--messages",
+        type=Path,
+        metavar="FILE",
+        help=f"write {client_messages.FILE} with what they said, beside the rows that are known",
+    )
+    parser.add_argument("--jobs", type=int, choices=range(1, 33), default=2, metavar="N", help="default: 2")
+    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="of libraries, brokers and outcomes")
+    args = parser.parse_args(arguments)
+    store.activate()
+    said: list[list[str]] = []
+    failed = False
+    with (
+        Progress("measuring") as progress,
+        older_brokers.measuring(cache_folder(args.cache, "rehearsal"), args.jobs) as measuring,
+    ):
+        for subject in progress.counted("measuring libraries", args.library):
+            try:
+                runs = measuring.run(subject)
+            except (NotInstalled, BrokerDidNotStart) as error:
+                print(f"{subject.text}: not measured: {error}")
+                failed = True
+                continue
+            failed |= _print_compared(subject, runs)
+            said += compared_with_table.messages(*as_in_table(subject), subject, runs)
+    if args.messages:
+        replace_file(args.messages, _messages_file(args.library, said).encode())
+    return int(failed)
+
+
+def as_in_table(subject: Subject) -> tuple[str, str]:
+    """Library and its version: of a binding those of librdkafka."""
+    name = newer.library_of(subject.program)
+    return name, software.bindings().get(subject.program, {}).get(subject.version, subject.version)
+
+
+def _print_compared(subject: Subject, runs: Sequence[OnRelease]) -> bool:
+    """Whether it differs from its rows."""
+    name, version = as_in_table(subject)
+    compared = compared_with_table.with_table(name, version, subject.configuration, runs)
+    count = len(compared.equal) + len(compared.differences)
+    not_sent = f"; not sent: {', '.join(compared.not_sent)}" if compared.not_sent else ""
+    print(f"{subject.text}: {len(compared.equal)} of {count} APIs as in the table{not_sent}")
+    for difference in compared.differences:
+        print(f"  {difference}")
+    if compared.lowest_sent:
+        print(f"  lowest versions, as in the table: {', '.join(compared.lowest_sent)}")
+    for message in compared_with_table.messages(name, version, subject, runs):
+        _, _, _, role, first, last, refused, says, _ = message
+        sends = f", sends {refused}" if refused else ""
+        print(f"  {role} on {first} to {last or 'now'}{sends}: {says or 'no error'}")
+    return bool(compared.differences)
+
+
+def _messages_file(measured_again: Sequence[Subject], said: Sequence[Sequence[str]]) -> str:
+    again = {(*as_in_table(subject), subject.configuration) for subject in measured_again}
+    known = [cells for _, cells in knowledge.shipped_rows(client_messages.FILE, client_messages.COLUMNS)]
+    kept = [cells for cells in known if (cells[0], cells[1], cells[2]) not in again]
+    return csv_text(client_messages.COLUMNS, sorted([*kept, *map(list, said)]))
 
 
 def add_measured(wanted: Sequence[Subject], cache: Path, progress: Progress) -> list[Step]:

@@ -23,6 +23,8 @@ from client_telemetry.compatibility.verdict import NOT_IDENTIFIED, ClientVerdict
 from client_telemetry.knowledge import apis
 from client_telemetry.knowledge.vocabulary import CONFIDENCES, PRECEDENCE, Confidence, Verdict, When
 
+_HARM = (Verdict.BREAKS, Verdict.DEGRADES)
+
 
 def conclude(case: Case) -> ClientVerdict:
     """The verdict for the target and the feature levels of the case."""
@@ -61,6 +63,7 @@ def conclude(case: Case) -> ClientVerdict:
                 None,
                 (
                     sentence,
+                    explanations.in_its_log(case, reasons) if verdict in _HARM else "",
                     explanations.newer_than_known(case, reasons),
                     explanations.already(case, findings, works_again, sentence),
                 ),
@@ -81,11 +84,10 @@ def _without_repetitions(by_versions: list[Finding], by_issues: list[Finding]) -
     decided_apis = {
         finding.api_key for finding in by_issues if finding.decides and finding.api_key is not None
     }
-    refused = (Verdict.BREAKS, Verdict.DEGRADES)
     return [
         finding
         for finding in by_versions
-        if finding.api_key not in decided_apis or finding.verdict not in refused
+        if finding.api_key not in decided_apis or finding.verdict not in _HARM
     ] + by_issues
 
 

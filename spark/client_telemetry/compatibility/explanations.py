@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding
-from client_telemetry.knowledge import apis, client_ranges, features
+from client_telemetry.knowledge import apis, client_messages, client_ranges, client_versions, features
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Answer, Confidence, Verdict, When
 
 ASK = "ask its owner for library, version and configuration"
@@ -128,6 +128,27 @@ def newer_than_known(case: Case, reasons: list[Finding]) -> str:
     rests_on_it = not reasons or any(reason.confidence != Confidence.OBSERVED for reason in reasons)
     judged_as = client_ranges.judged_as(case.identity)
     return f"{capitalised(judged_as)}." if judged_as and rests_on_it else ""
+
+
+def in_its_log(case: Case, reasons: list[Finding]) -> str:
+    """What its library says when it is refused so, where that was measured; empty otherwise. Owners recognise the words."""
+    refused = [reason for reason in reasons if reason.rule_id.endswith("_version_refused")]
+    looks_like = case.looks_like.named if case.looks_like else None
+    if case.identity:
+        library, version = case.identity.library, case.identity.version
+    elif looks_like:
+        library, version = looks_like.library, looks_like.until
+    else:
+        return ""
+    if not refused:
+        return ""
+    keys = {reason.api_key for reason in refused if reason.api_key is not None}
+    negotiates = any(reason.rule_id == "declared_version_refused" for reason in refused)
+    message = client_messages.of(library, version, case.roles, case.target, keys, gives_up=negotiates)
+    if message is None:
+        return ""
+    who = "It" if message.version == version else f"{library} {client_versions.text(message.version)}"
+    return f"{who} says then: “{message.says}”." if message.says else f"{who} reports no error then."
 
 
 def capitalised(text: str) -> str:

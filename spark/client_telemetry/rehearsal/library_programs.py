@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from client_telemetry.knowledge import client_versions
 from client_telemetry.rehearsal import confinement
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -73,15 +74,24 @@ class Program:
     """Versions that the registry has, in any order; None: it is not asked."""
 
 
-def _go(files: str, module: str, *more: str) -> Program:
-    """`files`: a pattern of those in go/ that are the program."""
+def _go(
+    module: str,
+    *files: str,
+    needs: Mapping[str, str] = MappingProxyType({}),
+    since: Mapping[str, str] = MappingProxyType({}),
+) -> Program:
+    """`files`: of go/, which are the program. `since`: those that need a version of the library -> which; before it the file of the
+    same name with `_before` is there instead. `needs`: module that one of the files needs -> its version.
+    """
 
     def install(at: Workplace, version: str) -> None:
-        path = go_module(module, version)
-        folder = PROGRAMS / "go"
-        for file in (folder / "steps.go", *folder.glob(files)):
-            text = file.read_text(encoding="utf-8").replace(f'"{module}', f'"{path}')
-            (at.folder / file.name).write_text(text, encoding="utf-8")
+        path, folder = go_module(module, version), PROGRAMS / "go"
+        chosen = [f"{file}_before" if _is_before(version, since.get(file, "0")) else file for file in files]
+        texts = {file: (folder / f"{file}.go").read_text(encoding="utf-8") for file in ("steps", *chosen)}
+        for file, text in texts.items():
+            own = text.replace(f'"{module}', f'"{path}')
+            (at.folder / f"{file}.go").write_text(own, encoding="utf-8")
+        more = [f"{each}@v{of}" for each, of in needs.items() if any(each in text for text in texts.values())]
         at.do("go", "mod", "init", "rehearsal")
         at.do("go", "get", f"{path}@v{version}", *more)
         at.do("go", "build", "-o", "client", ".")
@@ -92,6 +102,10 @@ def _go(files: str, module: str, *more: str) -> Program:
         return [each.removeprefix("v") for each in at.do("go", "list", "-m", "-versions", newest).split()[1:]]
 
     return Program("go", install, lambda folder: [str(folder / "client")], published=published)
+
+
+def _is_before(version: str, other: str) -> bool:
+    return client_versions.parse(version) < client_versions.parse(other)
 
 
 def go_module(module: str, version: str) -> str:
@@ -180,16 +194,28 @@ BY_NAME: Mapping[str, Program] = MappingProxyType(
         "kafka-clients": Program("java", _install_jars, _java),
         # Without a wheel there is no librdkafka in it.
         "confluent-kafka-python": _pip("confluent.py", "confluent-kafka", "--only-binary=confluent-kafka"),
-        "confluent-kafka-go": _go("librdkafka.go", "github.com/confluentinc/confluent-kafka-go"),
+        "confluent-kafka-go": _go("github.com/confluentinc/confluent-kafka-go", "librdkafka"),
         "kafka-python": _pip("kafka_python.py", "kafka-python", "six"),
         # Up to 0.8 it takes parts of kafka-python that later versions of that do not have any more.
         "aiokafka": _pip("aio_kafka.py", "aiokafka", "kafka-python==2.0.2"),
         "pykafka": _pip("py_kafka.py", "pykafka", "setuptools<81"),
-        "sarama": _go("sarama*.go", "github.com/IBM/sarama", "github.com/xdg-go/scram@v1.1.2"),
-        "franz-go": _go(
-            "franz_go*.go", "github.com/twmb/franz-go", "github.com/twmb/franz-go/pkg/sasl/kerberos@v1.1.0"
+        "sarama": _go(
+            "github.com/IBM/sarama",
+            "sarama",
+            "sarama_scram",
+            "sarama_transaction",
+            needs={"github.com/xdg-go/scram": "1.1.2"},
+            since={"sarama_transaction": "1.38.0"},
         ),
-        "kafka-go": _go("kafka_go.go", "github.com/segmentio/kafka-go"),
+        "franz-go": _go(
+            "github.com/twmb/franz-go",
+            "franz_go",
+            "franz_go_kerberos",
+            needs={"github.com/twmb/franz-go/pkg/sasl/kerberos": "1.1.0"},
+        ),
+        "kafka-go": _go(
+            "github.com/segmentio/kafka-go", "kafka_go", "kafka_go_writer", since={"kafka_go_writer": "0.4.1"}
+        ),
         "kafkajs": _npm("kafkajs.js", "kafkajs"),
         "platformatic-kafka": _npm("platformatic.mjs", "@platformatic/kafka", node="22"),
         "kafka-node": _npm("kafka_node.js", "kafka-node"),

@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
 from client_telemetry.probe.login import unsecured_token
 from client_telemetry.rehearsal import confinement, sandbox_kdc, sandbox_tls
@@ -86,7 +87,7 @@ class Broker:
 
     def seed(self, topics: Sequence[str]) -> None:
         """Makes topics with one record each. Raises BrokerDidNotStart."""
-        self.java.run(str(OF_BROKERS / "Seed.java"), self.addresses["PLAINTEXT"], *topics)
+        self.java.run(str(OF_BROKERS / "Seed.java"), self.addresses["INTERNAL"], *topics)
 
     def restart(self) -> None:
         """Stops it in order, and starts it again with what it has kept. Raises BrokerDidNotStart."""
@@ -116,11 +117,17 @@ def _fetched(name: str, pom: str, cache: Path) -> Path:
 
 @contextmanager
 def running(
-    broker: str, cache: Path, *formatting: str, tls: bool = False, kerberos: bool = False
+    broker: str,
+    cache: Path,
+    *formatting: str,
+    tls: bool = False,
+    kerberos: bool = False,
+    proxies: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Broker]:
     """A fresh broker while the block runs: `4.0.1`; `4.0.1#transaction.version=0` with that feature level; `3.9.1@2.7`
     in ZooKeeper mode with that inter.broker.protocol.version. 2.x is always in ZooKeeper mode, which has no SCRAM
-    credentials here. `formatting`: more arguments of StorageTool. Raises NotInstalled or BrokerDidNotStart.
+    credentials here. `formatting`: more arguments of StorageTool. `proxies`: more listeners, each with the address of a proxy that
+    it advertises instead of its own. Raises NotInstalled or BrokerDidNotStart.
     """
     name, _, feature = broker.partition("#")
     release, _, protocol = name.partition("@")
@@ -128,6 +135,7 @@ def running(
         ending.enter_context(confinement.ended_in_order())
         folder = Path(sandbox)
         listeners = _listeners(tls=tls, kerberos=kerberos)
+        listeners |= dict.fromkeys(proxies, ("PLAINTEXT", _HOST))
         other, *ports = free_ports(1 + len(listeners))
         addresses = {
             each: f"{host}:{port}" for (each, (_, host)), port in zip(listeners.items(), ports, strict=True)
@@ -135,6 +143,7 @@ def running(
         java = _Java(release, folder, jars(release, cache), ending)
         files, more = _credentials(folder, cache, ending, tls=tls, kerberos=kerberos)
         settings = _settings(folder, addresses, {each: kind for each, (kind, _) in listeners.items()}) | more
+        settings["advertised.listeners"] = _as_setting({**addresses, **proxies})
         if protocol or release.startswith("2."):
             settings |= _zookeeper(java, other, protocol)
             java.start("kafka.Kafka", _written(folder / "server.properties", settings))
@@ -283,11 +292,9 @@ def _logging(release: str, folder: Path) -> str:
 def _settings(folder: Path, addresses: Mapping[str, str], protocols: Mapping[str, str]) -> dict[str, object]:
     """`addresses`, `protocols`: by listener."""
     scram = f"{_SECURITY}.scram.ScramLoginModule required;"
-    listeners = ",".join(f"{name}://{address}" for name, address in addresses.items())
     protocol_map = ",".join(f"{name}:{protocol}" for name, protocol in protocols.items())
     found: dict[str, object] = {
-        "listeners": listeners,
-        "advertised.listeners": listeners,
+        "listeners": _as_setting(addresses),
         "inter.broker.listener.name": "INTERNAL",
         "listener.security.protocol.map": f"{protocol_map},CONTROLLER:PLAINTEXT",
         "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
@@ -314,6 +321,10 @@ def _settings(folder: Path, addresses: Mapping[str, str], protocols: Mapping[str
             f"{prefix}.oauthbearer.sasl.jaas.config": f'{_SECURITY}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";',
         }
     return found
+
+
+def _as_setting(addresses: Mapping[str, str]) -> str:
+    return ",".join(f"{name}://{address}" for name, address in addresses.items())
 
 
 def _kraft(settings: dict[str, object], controller: int) -> dict[str, object]:

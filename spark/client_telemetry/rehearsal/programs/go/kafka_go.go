@@ -51,11 +51,7 @@ func connect() error {
 }
 
 func produce() error {
-	writer := &kafka.Writer{
-		Addr: kafka.TCP(env("BOOTSTRAP")), Topic: env("TOPIC"), Compression: kafka.Gzip, AllowAutoTopicCreation: true,
-		Transport: &kafka.Transport{SASL: mechanism(), TLS: tlsSettings()},
-		Balancer:  kafka.BalancerFunc(func(kafka.Message, ...int) int { return 0 }),
-	}
+	writer := newWriter()
 	defer writer.Close()
 	ctx, cancel := within(12)
 	defer cancel()

@@ -1,0 +1,102 @@
+"""What libraries said, in their own words, when brokers did not have the requests that they need: owners recognise it in their logs.
+
+Each row is a run of one version (`client-telemetry knowledge measure`). It explains verdicts and decides none.
+"""
+
+from collections.abc import Collection
+from functools import cache
+from typing import Final, NamedTuple
+
+from client_telemetry import knowledge
+from client_telemetry.knowledge import (
+    DamagedKnowledge,
+    apis,
+    client_versions,
+    due,
+    measured_target,
+    releases,
+    rows,
+)
+from client_telemetry.knowledge.vocabulary import Role
+
+FILE: Final = "client_messages.csv"
+COLUMNS: Final = (
+    "library",
+    "version",
+    "configuration",
+    "role",
+    "broker_from",
+    "broker_to",
+    "refused",
+    "says",
+    "source",
+)
+
+
+class Message(NamedTuple):
+    library: str
+    version: tuple[int, ...]
+    configuration: str
+    role: str
+    brokers: frozenset[str]
+    """Releases that refused it so."""
+    refused: frozenset[int]
+    """Keys of the APIs that it requested nevertheless, and was disconnected; empty: it asked which versions there are."""
+    says: str
+    """Empty: it reports no error, and goes on trying or waiting."""
+
+
+@cache
+def every() -> tuple[Message, ...]:
+    """Raises DamagedKnowledge. A package that was built before there was this file has none."""
+    package = knowledge.in_use().package
+    if package is not None and FILE not in package.names():
+        return ()
+    return tuple(_row(line, cells) for line, cells in rows(FILE, COLUMNS))
+
+
+def _row(line: int, cells: list[str]) -> Message:
+    library, version, configuration, role, first, last, refused, says, source = cells
+    due(FILE, line, library=library, role=role, broker_from=first, source=source)
+    if role not in tuple(Role):
+        raise DamagedKnowledge(FILE, line, f"role {role!r} is none of {', '.join(Role)}")
+    try:
+        brokers = releases.between(first, last)
+        keys = frozenset(apis.find(each.partition(":")[0]).key for each in refused.split())
+    except (releases.UnusableRelease, apis.UnknownApi) as error:
+        raise DamagedKnowledge(FILE, line, str(error)) from error
+    number = client_versions.of_cell(FILE, line, "version", version)
+    return Message(library, number, configuration, role, brokers, keys, says)
+
+
+@cache
+def _by_library() -> dict[str, list[Message]]:
+    """Oldest version first."""
+    found: dict[str, list[Message]] = {}
+    for message in sorted(every(), key=lambda message: message.version):
+        found.setdefault(message.library, []).append(message)
+    return found
+
+
+def of(
+    library: str,
+    version: tuple[int, ...] | None,
+    roles: Collection[str],
+    target: str,
+    keys: Collection[int],
+    *,
+    gives_up: bool,
+) -> Message | None:
+    """What the library says in one of these roles on the target, where it is refused one of these APIs: the newest measured version
+    up to the given one, otherwise the oldest. None: not measured."""
+    measured = measured_target(target)
+    releases_like_it = frozenset(measured.answers_like if measured else (target,))
+    fitting = [
+        message
+        for message in _by_library().get(library, ())
+        if message.role in roles
+        and message.brokers & releases_like_it
+        and (message.refused & frozenset(keys) if message.refused else gives_up)
+    ]
+    not_newer = [message for message in fitting if version is not None and message.version <= version]
+    return next(reversed(not_newer), next(iter(fitting), None))
