@@ -197,6 +197,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/probe.md", "clusters:"): RunBy("jobs/test_measured_target.py"),
     ("docs/join.md", "SELECT library"): RunBy("jobs/test_artefact_inventory.py"),
     ("docs/knowledge.md", "client-telemetry knowledge newer"): NotRun("asks registries and executes what they have; client_telemetry/rehearsal/test_measured.py has what follows from the requests"),
+    ("docs/knowledge.md", "client-telemetry knowledge measure"): NotRun("installs libraries and executes them; end_to_end/test_knowledge_rebuilt.py does, and client_telemetry/rehearsal/test_compared_with_table.py has what follows"),
     ("docs/knowledge.md", "client-telemetry knowledge changelogs"): NotRun("asks registries; client_telemetry/rehearsal/test_changelogs.py has what is said of two changelogs"),
     ("docs/rehearse.md", "client-telemetry rehearse"): NotRun("executes what registries have; end_to_end/test_rehearse.py rehearses a small report"),
     ("docs/rehearse.md", "CONTRADICTS"): NotRun("is what it prints; client_telemetry/cli/test_rehearse.py has its lines"),

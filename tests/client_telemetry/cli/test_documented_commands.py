@@ -82,6 +82,7 @@ ELSEWHERE = (
     "knowledge update --from",
     "knowledge build --out",
     "knowledge newer",
+    "knowledge measure",
     "tickets var/",
     "tickets --campaign",
     "notify --notices",
