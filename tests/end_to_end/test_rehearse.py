@@ -134,7 +134,7 @@ def test_the_sample(tmp_path, capsys):
     assert known["works"] + known["refused"] >= 0.75 * sum(known.values())
     verdicts = {each["anchor"]: each["verdict_outcome"] for each in content["applications"]}
     refused = [each["anchor"] for each in content["applications"] if each["outcome"] == "refused"]
-    assert refused and {verdicts[anchor] for anchor in refused} == {"breaks"}
+    assert refused and all(verdicts[anchor].startswith("breaks") for anchor in refused)
 
 
 @pytest.mark.long
