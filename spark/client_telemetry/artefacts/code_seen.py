@@ -22,3 +22,6 @@ class CodeSeen:
     pins: tuple[Pin, ...] = ()
     mechanisms: tuple[tuple[str, str], ...] = ()
     """SASL mechanisms that configuration files name, each with its place. Others may be used elsewhere."""
+
+
+NO_CODE = CodeSeen()

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 
 from client_telemetry.artefacts.code import Setting
+from client_telemetry.artefacts.code_seen import NO_CODE, CodeSeen
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.named_images import NamedImage
 from client_telemetry.artefacts.packages import Place
 from client_telemetry.artefacts.tree import File
 from client_telemetry.knowledge import vulnerabilities
+from client_telemetry.knowledge.vocabulary import PRECEDENCE
 from client_telemetry.knowledge.vulnerabilities import Vulnerability
 
 
@@ -48,6 +50,8 @@ class Found:
     diff: str = ""
     is_connect: bool = False
     """Whether the file names the workers of Kafka Connect, too."""
+    code: CodeSeen = NO_CODE
+    """What the sources beside it say: the verdict rests on it, too."""
 
     @property
     def vulnerabilities(self) -> tuple[Vulnerability, ...]:
@@ -56,6 +60,11 @@ class Found:
         if written is None:
             return ()
         return vulnerabilities.of(written.library, written.version, is_connect=self.is_connect)
+
+
+def worst_first(found: Found) -> tuple[int, str, int]:
+    """Key to sort by."""
+    return PRECEDENCE.index(found.judged.verdict), found.place.file, found.place.line or 0
 
 
 @dataclass

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from client_telemetry.artefacts import diffs, files, libraries, named_images, subject_files, tree
 from client_telemetry.artefacts.binaries import images
-from client_telemetry.artefacts.found import Found, Judged, Result, Unread
+from client_telemetry.artefacts.found import Found, Judged, Result, Unread, worst_first
 from client_telemetry.artefacts.judged import of as judged_of
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.named_images import NamedImage
@@ -16,7 +16,6 @@ from client_telemetry.artefacts.owners import Owner
 from client_telemetry.artefacts.packages import UNREAD, Package, Place, Unreadable
 from client_telemetry.artefacts.surroundings import Surroundings, folders
 from client_telemetry.identity.owners import OwnerRule
-from client_telemetry.knowledge.vocabulary import PRECEDENCE
 
 _CONNECT = "org.apache.kafka/connect-runtime"
 
@@ -46,8 +45,10 @@ def scan(
             owner = surroundings.owner(place.file, rules) or Owner("", "")
             diff = _diff(by_name[place.file], client, judged)
             is_connect = place.file in result.connect
-            result.found.append(Found(place, client, judged, owner.name, owner.source, diff, is_connect))
-    result.found.sort(key=_worst_first)
+            result.found.append(
+                Found(place, client, judged, owner.name, owner.source, diff, is_connect, code_seen)
+            )
+    result.found.sort(key=worst_first)
     if images:
         result.images = list(named_images.unread(images, _read_images(result)))
     return result
@@ -81,10 +82,6 @@ def _diff(file: tree.File, client: Client, judged: Judged) -> str:
         )
     except Unreadable:
         return ""
-
-
-def _worst_first(found: Found) -> tuple[int, str, int]:
-    return PRECEDENCE.index(found.judged.verdict), found.place.file, found.place.line or 0
 
 
 def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:

@@ -16,7 +16,7 @@ def rows(
     """Files often name one library several times in a place: that is one row."""
     for artefact in artefacts:
         shared = _shared(artefact, cluster_id, day, workloads)
-        named = {tuple(row.items()): row for row in (_client(found) for found in artefact.clients)}
+        named = {repr(row): row for row in (_client(found) for found in artefact.clients)}
         for client in named.values() or (_NO_CLIENT,):
             yield {**shared, **client}  # type: ignore[typeddict-item]
 
@@ -40,6 +40,9 @@ def _shared(
         "group_ids": written(GROUP),
         "principals": written(PRINCIPAL),
         "seen_on": _seen_on(artefact, workloads),
+        "names": [
+            {"kind": name.kind, "value": name.value, "written_in": name.where} for name in artefact.names
+        ],
     }
 
 
@@ -51,9 +54,14 @@ def _seen_on(artefact: Artefact, workloads: Workloads | None) -> list[str] | Non
     )
 
 
-_NO_CLIENT: dict[str, object] = dict.fromkeys(
-    ("library", "library_version", "why_unknown", "purl", "file", "line", "inside")
-)
+_NO_CLIENT: dict[str, object] = {
+    **dict.fromkeys(
+        ("library", "library_version", "why_unknown", "purl", "file", "line", "inside", "version_from")
+    ),
+    "code_was_read": False,
+    "pinned_versions": [],
+    "sasl_mechanisms": [],
+}
 
 
 def _client(found: Found) -> dict[str, object]:
@@ -66,4 +74,12 @@ def _client(found: Found) -> dict[str, object]:
         "file": place.file,
         "line": place.line,
         "inside": place.inside or None,
+        "version_from": client.package.through or None,
+        "code_was_read": client.library in found.code.libraries,
+        "pinned_versions": [
+            {"value": pin.text, "release": pin.release, "written_in": pin.where} for pin in found.code.pins
+        ],
+        "sasl_mechanisms": [
+            {"mechanism": mechanism, "written_in": where} for mechanism, where in found.code.mechanisms
+        ],
     }

@@ -10,7 +10,7 @@ from typing import Final
 
 from client_telemetry.artefacts import subject_files, subjects, tree
 from client_telemetry.artefacts.code import Setting
-from client_telemetry.artefacts.found import Found, Result
+from client_telemetry.artefacts.found import Found, Result, worst_first
 from client_telemetry.artefacts.scan import scan
 from client_telemetry.artefacts.subjects import NOTHING, Subject
 from client_telemetry.artefacts.surroundings import folders
@@ -54,7 +54,8 @@ def collect(
     for unit, (file, subject, found) in by_unit.items():
         repository = next(iter(sorted(subject.repositories)), "") or origins.of(file)
         kind = IMAGE if subject.digests or subject_files.is_image(file) else REPOSITORY
-        artefacts.append(Artefact(unit, kind, subject, repository, tuple(found), tuple(names[unit])))
+        clients = tuple(sorted(found, key=worst_first))
+        artefacts.append(Artefact(unit, kind, subject, repository, clients, tuple(names[unit])))
     return Written(tuple(artefacts), tuple(result.unread), result.read, tuple(loose))
 
 
@@ -65,8 +66,15 @@ def relative(written: Written, root: str) -> Written:
         return text.removeprefix(root)
 
     def of_found(found: Found) -> Found:
+        code = replace(
+            found.code,
+            pins=tuple(replace(pin, where=short(pin.where)) for pin in found.code.pins),
+            mechanisms=tuple((mechanism, short(where)) for mechanism, where in found.code.mechanisms),
+        )
+        # Of the verdict, too, no reader has the folder that was read.
+        judged = replace(found.judged, explanation=found.judged.explanation.replace(root, ""))
         place = replace(found.place, file=short(found.place.file))
-        return replace(found, place=place, owner_source=short(found.owner_source))
+        return replace(found, place=place, judged=judged, owner_source=short(found.owner_source), code=code)
 
     artefacts = tuple(
         replace(

@@ -3,7 +3,18 @@
 from typing import TYPE_CHECKING
 
 from client_telemetry.tables.suite import Expectations, Suite, every
-from client_telemetry.tables.table import CLUSTER_ID, DATE, INT, STRING, STRINGS, Column, Table
+from client_telemetry.tables.table import (
+    BOOLEAN,
+    CLUSTER_ID,
+    DATE,
+    INT,
+    STRING,
+    STRINGS,
+    ArrayType,
+    Column,
+    Table,
+    struct,
+)
 
 if TYPE_CHECKING:
     from client_telemetry.tables.rows import ArtefactRow
@@ -47,6 +58,31 @@ ARTEFACTS: "Table[ArtefactRow]" = Table(
             STRINGS,
             "Workloads that run the image according to the cluster's workloads file, as namespace/kind/name, sorted; null = there "
             "is no such file, or the digest is not known",
+        ),
+        Column(
+            "version_from",
+            STRING,
+            "What decides the version where it is not written itself, such as a parent; null = it is, or it is not known",
+        ),
+        Column(
+            "names",
+            ArrayType(struct(kind=STRING, value=STRING, written_in=STRING)),
+            "Client ids, groups and principals with file and line; null = a row of before they were kept",
+        ),
+        Column(
+            "code_was_read",
+            BOOLEAN,
+            "Whether code that imports the library was read; null as for names",
+        ),
+        Column(
+            "pinned_versions",
+            ArrayType(struct("release", value=STRING, release=STRING, written_in=STRING)),
+            "Protocol versions that this code pins: as written, as a release (null = it is none), file and line",
+        ),
+        Column(
+            "sasl_mechanisms",
+            ArrayType(struct(mechanism=STRING, written_in=STRING)),
+            "SASL mechanisms that configuration files beside it name, with file and line",
         ),
     ),
     key=("cluster_id", "dt", "artefact", "purl", "file", "line", "inside"),

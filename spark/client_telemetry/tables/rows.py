@@ -111,6 +111,23 @@ class RateRecord(TypedDict):
     after: float | None
 
 
+class NameRecord(TypedDict):
+    kind: str
+    value: str
+    written_in: str
+
+
+class PinnedVersionRecord(TypedDict):
+    value: str
+    release: str | None
+    written_in: str
+
+
+class SaslMechanismRecord(TypedDict):
+    mechanism: str
+    written_in: str
+
+
 class RawObjectRow(TypedDict):
     """One row per raw object."""
 
@@ -673,6 +690,11 @@ class ArtefactRow(TypedDict):
     group_ids: list[str]
     principals: list[str]
     seen_on: list[str] | None
+    version_from: str | None
+    names: list[NameRecord] | None
+    code_was_read: bool | None
+    pinned_versions: list[PinnedVersionRecord] | None
+    sasl_mechanisms: list[SaslMechanismRecord] | None
 
 
 class CampaignStateRow(TypedDict):

@@ -361,3 +361,16 @@ def test_the_page_of_the_report_says_so_too(tmp_path, capsys):
     assert "monthly-close" in (folder / "index.html").read_text()
     code, _, error = joined(capsys, folder / "report.json", written, "--add")
     assert (code, "--add needs the folder of a published report" in error) == (2, True)
+
+
+def test_the_worst_client_of_a_folder_decides_whatever_its_files_are_called(tmp_path, capsys):
+    written = write(
+        tmp_path / "w",
+        a__api__go_dot_mod="module x\n\nrequire github.com/twmb/franz-go v1.18.0\n",
+        a__api__requirements_dot_txt="kafka-python==1.3.5\n",
+        a__api__app_dot_properties="kafka.client.id=monthly\n",
+    )
+    _, document, _ = joined(capsys, report(tmp_path, erp={}), written)
+    (artefact,) = document["written_not_seen"]
+    assert [each["library"] for each in artefact["clients"]] == ["kafka-python", "franz-go"]
+    assert artefact["verdict"] == "breaks"
