@@ -6,7 +6,8 @@ report with a verdict, the evidence, the owner and the fix for each client.
 **Trigger it** with a `cluster` (a name in the clusters file; in the sample `fleet` or `telemetry_cluster`) and the exact release
 to upgrade `to`, or the name of a measured target: a file of the folder that the clusters file names as `targets`, without `.json`.
 `from` is the release that the brokers run today; empty: taken from the table `brokers`. The evidence covers the `window_days`
-days up to `day` (empty: the last processed day); too short a window misses weekly and monthly jobs.
+days up to `day` (empty: the last processed day); too short a window misses weekly and monthly jobs. Of a cluster with an inventory
+(`artefact_inventory`), the report also says what is written: libraries that images prove, and clients that no broker saw.
 
 **The result** of the run (XCom `return_value` of *publish*, also over REST: `GET …/dagRuns/{run}/wait?interval=1`) has
 the path of the report and the number of clients per verdict. Clients without sufficient evidence are listed, never counted as safe.
@@ -16,7 +17,7 @@ never processed (run `client_telemetry_daily` for it), a failed quality gate. Fi
 """
 
 from airflow.sdk import Param, dag
-from include.run_day import KNOWLEDGE, MECHANISMS, OPTIONAL_DAY, OPTIONAL_RELEASE, RELEASE
+from include.run_day import KNOWLEDGE, MECHANISMS, OPTIONAL_DAY, OPTIONAL_RELEASE, RELEASE, SHOWN
 from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
 
 
@@ -47,7 +48,7 @@ def broker_upgrade_impact():
     common = {"cluster": "{{ params.cluster }}", "starts_spark": True}
     asked = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], "arguments": report | question}
     impact = SparkStage(task_id="impact", **common, **asked)
-    shown = {"locations": ["publish", "owners", "hosts"], "arguments": report | pack, "page": "answered"}
+    shown = {"locations": SHOWN, "arguments": report | pack, "page": "answered"}
     publish = SparkStage(task_id="publish", **common, **shown)
     impact >> publish
     publish.returns_dag_result = True

@@ -61,7 +61,9 @@ REVIEW = {
 
 _OF_A_CAMPAIGN = {"starts_spark": True, "map_index_template": "{{ task.cluster }}"}
 ASKED = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], **_OF_A_CAMPAIGN}
-ANSWERED = {"locations": ["publish", "owners", "hosts"], **_OF_A_CAMPAIGN}
+SHOWN = ["publish", "owners", "hosts", "workloads", *KNOWLEDGE]
+"""Locations that the stage publish is told."""
+ANSWERED = {"locations": SHOWN, **_OF_A_CAMPAIGN}
 STANDING = {
     "locations": ["publish", "targets"],
     "page": "runs",

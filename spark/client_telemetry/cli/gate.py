@@ -4,13 +4,16 @@
     client-telemetry gate --campaign orders-4.0 [--campaigns campaigns.yaml] [--reports var/published] [--format json]
 
 Exit code 0: go. 3: no-go, an application has a client with one of the verdicts of --fail-on. 4: cannot tell, one has a
-client with insufficient evidence and none has a verdict of --fail-on. 2: the file is not a report. With --campaign, the thresholds
+client with insufficient evidence and none has a verdict of --fail-on. 2: the file is not a report. Artefacts that no broker saw are
+decided by themselves where the report has them (docs/join.md); the worse of both is the code. With --campaign, the thresholds
 are those of the campaign, and waivers, coverage and the age of evidence and knowledge count (docs/gate.md).
 """
 
 import argparse
 import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
 from client_telemetry.campaign.gate import decide, decision_document
 from client_telemetry.campaign.plan import BadCampaign
@@ -20,10 +23,17 @@ from client_telemetry.cli.campaign_options import (
     add_reports,
     refuse,
 )
-from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
+from client_telemetry.compatibility.go_no_go import (
+    CANNOT_TELL,
+    GO,
+    NO_GO,
+    add_fail_on,
+    decide_by_report,
+)
 from client_telemetry.console.arguments import Arguments
-from client_telemetry.formats import report_file
-from client_telemetry.formats.report_file import NotAReport, add_report
+from client_telemetry.formats import report_file, written_file
+from client_telemetry.formats.report_file import NotAReport, Report, add_report
+from client_telemetry.formats.written_file import NotWritten
 from client_telemetry.knowledge.vocabulary import Verdict
 
 
@@ -62,18 +72,26 @@ def _by_campaign(args: argparse.Namespace) -> int:
     return decision.code
 
 
+_WORDS: Final = {GO: "go", NO_GO: "no-go", CANNOT_TELL: "cannot tell"}
+
+
+def _decided(named: Path, report: Report, fail_on: Sequence[str]) -> tuple[int, str]:
+    """With what artefacts say beside the report. Raises NotWritten."""
+    return decide_by_report(report, fail_on, written_file.beside(named, str(report["question"]["report_id"])))
+
+
 def _by_report(args: argparse.Namespace) -> int:
     fail_on = args.fail_on or (Verdict.BREAKS,)
     try:
         (code, decision), sentence = report_file.read(
-            args.report, lambda report: (decide_by_report(report, fail_on), report["sentence"])
+            args.report, lambda report: (_decided(args.report, report, fail_on), report["sentence"])
         )
-    except NotAReport as error:
+    except (NotAReport, NotWritten) as error:
         return refuse("gate", args, error)
     if args.format == "json":
         print(
             json.dumps(
-                {"code": code, "decision": decision.partition(":")[0], "sentence": f"{decision}. {sentence}"},
+                {"code": code, "decision": _WORDS[code], "sentence": f"{decision}. {sentence}"},
                 indent=1,
             )
         )

@@ -20,16 +20,16 @@ from client_telemetry.cli.scan import add_knowledge, add_paths, read_owner_rules
 from client_telemetry.compatibility.go_no_go import (
     CANNOT_TELL,
     GO,
-    NO_GO,
     add_fail_on,
-    decide,
     decide_by_report,
+    decide_unseen,
+    worse_of,
 )
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
-from client_telemetry.formats import report_file
+from client_telemetry.formats import report_file, written_file
 from client_telemetry.formats.report_file import NotAReport, add_report
 from client_telemetry.identity.owners import BadOwnerRule
 from client_telemetry.inventory import workload_files
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _page(parser: Arguments, folder: Path) -> Callable[[Path, document.Written], bool]:
+def _page(parser: Arguments, folder: Path) -> Callable[[Path, written_file.Written], bool]:
     """What adds to a page; it needs more packages than what reads artefacts."""
     try:
         from client_telemetry.reports.upgrade.written_note import PAGE, add_written
@@ -99,13 +99,11 @@ def _decide(
     of_seen: tuple[int, str], joined: Joined, written: Written, fail_on: Sequence[str]
 ) -> tuple[int, str]:
     """What was seen and what is only written, each by itself; the worse of both is the exit code."""
-    seen_code, seen = of_seen
     verdicts = unlinked_verdicts(joined)
-    code, decision = decide(verdicts, fail_on, each="artefact") if verdicts else (GO, "go")
+    code, decision = decide_unseen(verdicts, fail_on)
     if code == GO and written.unread:
         code, decision = CANNOT_TELL, f"cannot tell: {counted(len(written.unread), 'file')} could not be read"
-    worse = next(each for each in (NO_GO, CANNOT_TELL, GO) if each in (seen_code, code))
-    return worse, f"seen: {seen}; written, not seen: {decision}"
+    return worse_of(of_seen, (code, decision))
 
 
 def _print(format_: str, joined: Joined, written: Written, decision: str) -> None:

@@ -37,6 +37,7 @@ from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments, day
 from client_telemetry.console.counted import counted
 from client_telemetry.console.elapsed import elapsed_said
+from client_telemetry.formats import written_file
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owner_hints import rule_hints
@@ -207,7 +208,8 @@ def _report(args: argparse.Namespace) -> int:
         _say(report_artefacts.add_to_report(page.parent, args))
     code = 0
     if args.fail_on:
-        code, decision = decide_by_report(report, args.fail_on)
+        written = written_file.beside(page.parent, report["question"]["report_id"])
+        code, decision = decide_by_report(report, args.fail_on, written)
         _say(decision)
     _say(f"Report: {page}")
     return code

@@ -7,6 +7,7 @@ from typing import Final
 
 from client_telemetry.console.counted import counted
 from client_telemetry.formats.report_file import Report
+from client_telemetry.formats.written_file import Written, not_seen
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 
 GO: Final = 0
@@ -35,10 +36,29 @@ def decide(
     return GO, "go"
 
 
-def decide_by_report(report: Report, fail_on: Sequence[str]) -> tuple[int, str]:
-    """`decide` for a `report.json`. Reports from before there were applications are counted in clients. Raises LookupError or
-    TypeError if it is not a report.
+def worse_of(seen: tuple[int, str], unseen: tuple[int, str]) -> tuple[int, str]:
+    """Of decisions on what was seen and on what is only written: the worse code, and both sentences.
+
+    >>> worse_of((0, "go"), (3, "no-go: 1 artefact with the verdict breaks"))
+    (3, 'seen: go; written, not seen: no-go: 1 artefact with the verdict breaks')
     """
+    worse = next(each for each in (NO_GO, CANNOT_TELL, GO) if each in (seen[0], unseen[0]))
+    return worse, f"seen: {seen[1]}; written, not seen: {unseen[1]}"
+
+
+def decide_unseen(verdicts: Mapping[str, int], fail_on: Sequence[str]) -> tuple[int, str]:
+    """`decide` for artefacts that no seen client comes from, of which there may be none."""
+    return decide(verdicts, fail_on, each="artefact") if verdicts else (GO, "go")
+
+
+def decide_by_report(
+    report: Report, fail_on: Sequence[str], written: Written | None = None
+) -> tuple[int, str]:
+    """`decide` for a `report.json`, and for what is written beside it. Reports from before there were applications are counted in
+    clients. Raises LookupError or TypeError if it is not a report.
+    """
+    if written is not None:
+        return worse_of(decide_by_report(report, fail_on), decide_unseen(not_seen(written), fail_on))
     verdicts = [client["verdict"] for client in report["clients"]]
     each = "application" if "applications" in report else "client"
     together = (

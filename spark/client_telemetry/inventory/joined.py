@@ -9,6 +9,14 @@ from typing import Final
 
 from client_telemetry.artefacts.found import Found
 from client_telemetry.console.counted import counted, first_of
+from client_telemetry.formats.written_file import (
+    CONTRADICTION,
+    NOT_DEPLOYED,
+    NOT_WRITTEN,
+    PROBABLE,
+    PROVED,
+    TWO_VERSIONS,
+)
 from client_telemetry.inventory import links, vulnerable
 from client_telemetry.inventory.artefact import CLIENT_ID, GROUP, IMAGE, REPOSITORY, Artefact, Written
 from client_telemetry.inventory.links import CERTAIN, LIKELY, POSSIBLE, Index, Link
@@ -17,14 +25,6 @@ from client_telemetry.inventory.vulnerable import Vulnerable
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.knowledge import client_versions
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
-
-PROVED: Final = "library proved"
-PROBABLE: Final = "library likely"
-NOT_DEPLOYED: Final = "fixed in the repository, not deployed"
-NOT_WRITTEN: Final = "deployed, not in the repository"
-TWO_VERSIONS: Final = "image has two versions"
-CONTRADICTION: Final = "what is written does not fit what was seen"
-FINDINGS: Final = (NOT_DEPLOYED, NOT_WRITTEN, TWO_VERSIONS, CONTRADICTION, PROVED, PROBABLE)
 
 
 @dataclass(frozen=True)

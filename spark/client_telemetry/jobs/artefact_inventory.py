@@ -7,17 +7,19 @@ says what is written and seen (docs/join.md).
 
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 
 from client_telemetry.console.arguments import day
 from client_telemetry.console.counted import counted
 from client_telemetry.identity.owners import load_owner_rules
-from client_telemetry.inventory import workload_files
+from client_telemetry.inventory import stored
 from client_telemetry.inventory.artefact import Written
 from client_telemetry.inventory.readable import is_read
 from client_telemetry.inventory.rows import rows
-from client_telemetry.inventory.workloads import UnusableWorkloads, Workloads
+from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.inventory.written import collect, relative
 from client_telemetry.jobs.artefacts_joined import newest_report, publish_joined
+from client_telemetry.jobs.artefacts_of_lake import workloads_at
 from client_telemetry.knowledge import releases
 from client_telemetry.pipeline.fetched_folder import LeftOut, fetched
 from client_telemetry.pipeline.options import add_options
@@ -36,10 +38,10 @@ def artefact_inventory(stage: Stage) -> Outcome:
     use_own_knowledge(args.knowledge)
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     branch = stage.branch((ARTEFACTS,))
-    workloads = _workloads(args.workloads) if args.workloads else None
+    workloads = workloads_at(args.workloads) if args.workloads else None
     seen = newest_report(args.publish, args.cluster_name) if args.publish and args.cluster_name else None
     with fetched(args.artefacts, "artefacts", is_read, _LARGEST_BYTES) as (root, left_out):
-        # Without a report there is no question for the verdicts, and nothing of them is kept.
+        # Without a report there is no question for the verdicts; rows have none.
         source, target = (seen.source, seen.target) if seen else releases.known()[-2:]
         written = relative(collect([root], source, target, rules), f"{root}/")
     found = list(rows(written.artefacts, stage.cluster, args.day, workloads))
@@ -51,20 +53,10 @@ def artefact_inventory(stage: Stage) -> Outcome:
     outcome = _outcome(stage, written, facts["unread"])
     if not seen:
         return outcome
-    what, page = publish_joined(args.publish, args.cluster_name, written, seen, workloads or Workloads())
+    # From the rows, as later questions judge them.
+    kept = replace(stored.written(found, source, target), unread=written.unread)
+    what, page = publish_joined(args.publish, args.cluster_name, kept, seen, workloads or Workloads())
     return Outcome(f"{outcome.message}. {what}\n{page}", outcome.counts, {"joined": page, "sentence": what})
-
-
-def _workloads(location: str) -> Workloads:
-    """Of one file; a hosts file says nothing about images."""
-
-    def parse(text: str) -> Workloads:
-        try:
-            return workload_files.parse(text, location.rpartition("/")[2])
-        except UnusableWorkloads as error:
-            raise ValueError(str(error)) from None
-
-    return read_text_file(location, "workloads", parse)
 
 
 def _warn(stage: Stage, written: Written, left_out: Sequence[LeftOut]) -> None:
@@ -87,11 +79,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("artefact_inventory", __doc__)
     arguments.add_argument("--artefacts", help="folder or URL of SBOMs, images and checkouts")
     arguments.add_argument("--day", required=True, type=day, help="the day, UTC")
-    arguments.add_argument("--workloads", help="file or URL of what runs where (docs/join.md)")
     arguments.add_argument(
         "--publish", help="folder or URL of published reports, and of what comes of them here"
     )
-    add_options(arguments, "--owners", "--knowledge", "--cluster-name")
+    add_options(arguments, "--owners", "--knowledge", "--cluster-name", "--workloads")
     return run(arguments, artefact_inventory, argv, _nothing_to_do, starts_spark="never")
 
 

@@ -4,7 +4,8 @@ import json
 
 from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import file_system
-from client_telemetry.inventory.artefact import Written
+from client_telemetry.formats.written_file import Written
+from client_telemetry.inventory.artefact import Written as ReadArtefacts
 from client_telemetry.inventory.joined import join, sentence
 from client_telemetry.inventory.seen import Seen, from_report
 from client_telemetry.inventory.workloads import Workloads
@@ -35,7 +36,7 @@ def newest_report(publish: str, cluster: str) -> Seen | None:
 
 
 def publish_joined(
-    location: str, cluster: str, written: Written, seen: Seen, workloads: Workloads
+    location: str, cluster: str, written: ReadArtefacts, seen: Seen, workloads: Workloads
 ) -> tuple[str, str]:
     """What follows, in a sentence, and where all of it is."""
     joined = join(written, seen, workloads)
@@ -53,7 +54,7 @@ def publish_joined(
         return sentence(joined), place.shown(path / "joined.md")
 
 
-def _add_to_report(place: Place, cluster: str, report_id: str, as_document: document.Written) -> None:
+def _add_to_report(place: Place, cluster: str, report_id: str, as_document: Written) -> None:
     """Its page in the place, fetched from an object store first. Pages of older versions have no room for it."""
     folder = f"{REPORTS}/{folder_name(cluster)}/{folder_name(report_id)}"
     page = place.root / folder / PAGE

@@ -11,6 +11,7 @@ from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.impact.answer import OF_APPLICATIONS, READ, ROWS_WITHOUT_SPARK, answer, by_worst_client
 from client_telemetry.impact.question import NoSuchQuestion
+from client_telemetry.jobs.artefacts_of_lake import has_inventory
 from client_telemetry.knowledge.served import dropped
 from client_telemetry.knowledge.vocabulary import PRECEDENCE
 from client_telemetry.pipeline.inputs import StageInputs, days_of_evidence
@@ -26,6 +27,7 @@ from client_telemetry.pipeline.stage import (
 )
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.tables import upgrade_findings, upgrade_reports, upgrade_verdicts
+from client_telemetry.tables.artefacts import ARTEFACTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
@@ -40,7 +42,8 @@ def impact(stage: Stage) -> Outcome:
         read_text_file(args.hosts, "host names", host_names)
     days = days_of_evidence(stage.lake, stage.arguments)
     branch = stage.branch((UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS))
-    inputs = StageInputs.of(stage, days, READ)
+    read = (*READ, ARTEFACTS) if has_inventory(stage) else READ
+    inputs = StageInputs.of(stage, days, read)
     try:
         question, files, verdicts, report = answer(stage, inputs)
     except (NoSuchQuestion, UnusableTarget, BadMechanisms) as error:
@@ -49,7 +52,7 @@ def impact(stage: Stage) -> Outcome:
     branch.replace_files(UPGRADE_VERDICTS, files.verdicts, **where)
     branch.replace_files(UPGRADE_FINDINGS, files.findings, **where)
     branch.replace_rows(UPGRADE_REPORTS, [report], **where)
-    for table in READ:
+    for table in read:
         lake.keep(table, inputs.snapshots[table.name], f"report {args.report_id}")
     dropped_apis = dropped(question.from_release, question.to_release)
     facts = {"clients": report["clients"], "dropped_apis": len(dropped_apis)}

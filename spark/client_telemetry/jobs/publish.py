@@ -10,6 +10,7 @@ from client_telemetry.console.arguments import day
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.identity.hosts import NO_HOSTS, host_names
 from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.jobs.artefacts_of_lake import with_artefacts
 from client_telemetry.knowledge import kip511, measured_targets
 from client_telemetry.pipeline.inputs import as_read, latest_results
 from client_telemetry.pipeline.options import add_options
@@ -34,7 +35,7 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 def publish(stage: Stage) -> Outcome:
     with collector_paused():
-        report = _report(stage)
+        report = with_artefacts(stage, _report(stage))
         reviews = f"upgrade_review/{folder_name(report.question.cluster_name)}"
         read = publishing.files_to_read(report.question)
         with published_place(stage.arguments.publish, "upgrade_impact", reviews, read) as place:
@@ -91,7 +92,7 @@ def _report(stage: Stage) -> UpgradeReport:
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("publish", __doc__)
     arguments.add_argument("--report-id", required=True, help="the report that impact wrote")
-    add_options(arguments, "--publish", "--cluster-name", "--owners", "--hosts")
+    add_options(arguments, "--publish", "--cluster-name", "--owners", "--hosts", "--workloads", "--knowledge")
     arguments.add_argument("--asked-by", help="contact for owners' answers: team, e-mail address or channel")
     only = "the logs contain deprecated requests only (KAFKA-18272)"
     arguments.add_argument("--deprecated-only", action="store_true", help=only)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.artefacts.scan import scan
+from client_telemetry.formats.written_file import CONTRADICTION, PROBABLE, PROVED
 from client_telemetry.inventory import workload_files
-from client_telemetry.inventory.joined import CONTRADICTION, PROBABLE, PROVED, join
+from client_telemetry.inventory.joined import join
 from client_telemetry.inventory.seen import from_report
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.inventory.written import collect

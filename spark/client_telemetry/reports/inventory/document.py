@@ -1,132 +1,21 @@
 """The join as data. Names of clients, packages and files are as they came: whoever shows them has to escape them."""
 
-from typing import TypedDict
-
 from client_telemetry.artefacts import found as scanned
 from client_telemetry.artefacts.found import Unread
+from client_telemetry.formats.written_file import (
+    FORMAT,
+    Artefact,
+    ArtefactRead,
+    Client,
+    Finding,
+    Found,
+    Name,
+    Vulnerable,
+    Written,
+)
 from client_telemetry.inventory import artefact as inventory
 from client_telemetry.inventory import vulnerable
 from client_telemetry.inventory.joined import ArtefactRow, ClientRow, Joined, sentence
-
-FORMAT = 1
-
-
-class Link(TypedDict):
-    """`because`: what shows that the client comes from the artefact."""
-
-    artefact: str
-    repository: str | None
-    workload: str | None
-    certainty: str
-    because: list[str]
-
-
-class Finding(TypedDict):
-    """As joined.Finding."""
-
-    kind: str
-    text: str
-    certainty: str
-    evidence: str
-
-
-class Client(TypedDict):
-    """`anchor`: as in report.json."""
-
-    client_id: str | None
-    principal: str | None
-    application: str
-    owner: str | None
-    verdict: str
-    identified_as: str
-    anchor: str
-    artefacts: list[Link]
-    findings: list[Finding]
-
-
-class Found(TypedDict):
-    """A client that is written in the artefact. `inside`: the archive or package that has `file`."""
-
-    library: str | None
-    library_version: str | None
-    client: str
-    verdict: str
-    explanation: str
-    fix: str | None
-    file: str
-    line: int | None
-    inside: str | None
-
-
-class Name(TypedDict):
-    """As artefact.Name."""
-
-    kind: str
-    value: str
-    where: str
-
-
-class ArtefactRead(TypedDict):
-    artefact: str
-    kind: str
-    digests: list[str]
-    repository: str | None
-    owner: str | None
-    names: list[Name]
-    clients: list[Found]
-
-
-class Artefact(ArtefactRead):
-    """One that no client comes from. `verdict`: the worst of its clients."""
-
-    verdict: str
-    why: str
-
-
-class Vulnerable(TypedDict):
-    """As vulnerable.Vulnerable. `hits`: producer, connect or empty; `clients`: anchors."""
-
-    id: str
-    aliases: list[str]
-    summary: str
-    condition: str
-    hits: str
-    fixed_in: str
-    source: str
-    application: str
-    principal: str | None
-    owner: str | None
-    roles: list[str]
-    library: str
-    certainty: str
-    evidence: str | None
-    clients: list[str]
-
-
-class NotRead(TypedDict):
-    file: str
-    reason: str
-
-
-Written = TypedDict(
-    "Written",
-    {
-        "format": int,
-        "cluster": str,
-        "report_id": str,
-        "from": str,
-        "to": str,
-        "sentence": str,
-        "decision": str | None,
-        "clients": list[Client],
-        "written_not_seen": list[Artefact],
-        "written_not_comparable": list[Artefact],
-        "seen_not_written": list[str],
-        "vulnerabilities": list[Vulnerable],
-        "not_read": list[NotRead],
-    },
-)
-"""The whole document. `seen_not_written`: anchors of clients."""
 
 
 def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = None) -> Written:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from client_telemetry.artefacts.found import Unread
-from client_telemetry.inventory.joined import FINDINGS, ArtefactRow, Joined, sentence
+from client_telemetry.formats.written_file import FINDINGS
+from client_telemetry.inventory.joined import ArtefactRow, Joined, sentence
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import code, prose, row
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from client_telemetry.artefacts.found import Unread
-from client_telemetry.inventory.joined import FINDINGS, ArtefactRow, ClientRow, Joined, sentence
+from client_telemetry.formats.written_file import FINDINGS
+from client_telemetry.inventory.joined import ArtefactRow, ClientRow, Joined, sentence
 from client_telemetry.inventory.vulnerable import Vulnerable
 from client_telemetry.reports.client_strings import client_label, without_invisible
 

@@ -23,7 +23,7 @@ def report_json(report: UpgradeReport) -> Iterator[str]:
     document: dict[str, object] = {
         field.name: getattr(report, field.name)
         for field in fields(report)
-        if field.name not in ("applications", "changes", "sections", "cluster_questions")
+        if field.name not in ("applications", "changes", "sections", "cluster_questions", "written")
     }
     del document["answer"]
     document["clients"] = (_client(report, client) for client in report.clients)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
 
+from client_telemetry.formats.written_file import Written
 from client_telemetry.reports.evidence import Coverage, DaySeen, QualityWarning, RelatedClient
 from client_telemetry.reports.outcomes import outcome
 from client_telemetry.tables.rows import ConnectionsCountedOnlyRecord, UpgradeVerdictRow
@@ -621,6 +622,8 @@ class UpgradeReport:
     """The same as long as the same was seen of clients and brokers (earlier_report.py)."""
     since: SinceEarlier | None = None
     """Known when it is published; null = no earlier report of the question is."""
+    written: Written | None = None
+    """What artefacts of the lake say beside it, in written.json; null = the lake has none."""
 
     @cached_property
     def of_owner(self) -> dict[str | None, list[Application]]:

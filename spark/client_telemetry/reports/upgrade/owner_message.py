@@ -1,6 +1,5 @@
 """The message to an owner of an upgrade report (three forms: reports/owners/forms.py), and the letter that begins with it."""
 
-import datetime as dt
 from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -17,7 +16,7 @@ from client_telemetry.reports.owners.message import (
     if_library,
     message,
 )
-from client_telemetry.reports.upgrade import wording
+from client_telemetry.reports.upgrade import wording, written_ticket
 from client_telemetry.reports.upgrade.changes import of_fix
 from client_telemetry.reports.upgrade.model import Application, OwnerStake, UpgradeReport
 from client_telemetry.reports.upgrade.questions import library_question, owner_questions
@@ -43,7 +42,7 @@ def owner_message(report: UpgradeReport, stake: OwnerStake) -> Message:
         unless = "No application of yours is known to stop, but not all is known:"
     return message(
         stake.owner,
-        [task for each in works for task in _tasks(each, report.planned_for, asker)],
+        [task for each in works for task in _tasks(report, each, asker)],
         upgrade=f"Kafka {question.to_release} (cluster {question.cluster_name})",
         beginning=(
             f"The brokers of Kafka cluster {question.cluster_name} will be {is_done} from {question.from_release} to "
@@ -82,8 +81,9 @@ def _address(contact: str | None, fields: dict[str, str]) -> str:
     return f"mailto:{contact}?{urlencode(fields, errors='replace', quote_via=quote)}"
 
 
-def _tasks(application: Application, by: dt.date | None, asker: str) -> Iterator[Task]:
+def _tasks(report: UpgradeReport, application: Application, asker: str) -> Iterator[Task]:
     """One for each change that its clients need; otherwise one for what is to be answered or checked."""
+    by = report.planned_for
     named = Named(application.name, application.principal)
     down = frozenset([named]) if application.already_failing else frozenset[Named]()
     broken = [client for client in application.clients if client.verdict == Verdict.BREAKS]
@@ -95,6 +95,8 @@ def _tasks(application: Application, by: dt.date | None, asker: str) -> Iterator
             brief = WHICH_LIBRARY
             asked = library_question(client, application)
             change = f"{asked}{if_library(client.fix)}" if asked else change
+            if confirm := written_ticket.to_confirm(report.written, client):
+                brief, change = confirm, f"{confirm}.{if_library(client.fix)}"
         yield Task((named,), "", change, is_change, True, by, down, edits, brief)
     if not broken:
         yield Task((named,), "", _to_check(application), False, False, by, down)

@@ -7,7 +7,7 @@ from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.markdown import bullets, code, prose
 from client_telemetry.reports.outcomes import SAFE_SO_FAR, split_safe
-from client_telemetry.reports.upgrade import wording
+from client_telemetry.reports.upgrade import wording, written_ticket
 from client_telemetry.reports.upgrade.changes import (
     NO_CHANGE,
     clients_of,
@@ -100,6 +100,7 @@ def _owner_ticket(report: UpgradeReport, stake: OwnerStake, subject: str, most: 
         lines += failed_login_rows(
             [login for login in report.failed_logins if login.owner == stake.owner], most
         )
+    lines += written_ticket.of_owner(report.written, stake.owner, most)
     if any(_certainty(each) != "none" for each in broken):
         lines += ["## How to check that it worked", "", *_checks(broken, asker), ""]
     lines += [
@@ -127,6 +128,7 @@ def failed_logins_ticket(report: UpgradeReport, owner: str) -> str:
         f"{question.to_release} means for you is not known.",
         "",
         *failed_login_rows(logins, len(logins)),
+        *written_ticket.of_owner(report.written, owner, len(logins) + 100),
         "## Evidence",
         "",
         f"- Report {code(question.report_id)}, {minute(question.created_at)}. Times are in UTC.",

@@ -7,24 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 
 from client_telemetry.campaign.report_files import ANSWER, DIGEST
-from client_telemetry.formats import trial_file
+from client_telemetry.formats import trial_file, written_file
 from client_telemetry.formats.trial_file import NotATrial, Trial
+from client_telemetry.formats.written_file import NotWritten, Written
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.open_metrics import publish_numbers
-from client_telemetry.reports.upgrade import earlier_report, written_note
+from client_telemetry.reports.upgrade import earlier_report, written_note, written_ticket
 from client_telemetry.reports.upgrade.document import answer_json, report_json
 from client_telemetry.reports.upgrade.earlier_report import Answered
 from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
 from client_telemetry.reports.upgrade.numbers import upgrade_numbers
-from client_telemetry.reports.upgrade.owner_message import message_files
+from client_telemetry.reports.upgrade.owner_message import ASKER, message_files
 from client_telemetry.reports.upgrade.owner_ticket import failed_logins_ticket, owner_ticket
 from client_telemetry.reports.upgrade.page import report_page, with_links
 from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv, owner_csv
 from client_telemetry.reports.upgrade.ticket import report_ticket
 from client_telemetry.reports.upgrade.trial_note import KINDS, with_trials
-from client_telemetry.reports.upgrade.written_note import NotWritten
 
 PAGE = "index.html"
 EARLIER = "earlier.json"
@@ -42,7 +42,7 @@ def publish(report: UpgradeReport, root: Path) -> Path:
         report = replace(report, since=earlier_report.since(report, earlier))
     contents = {**files(report, _links(report.question, root)), **_outcomes(report.question, root)}
     report_id = report.question.report_id
-    contents |= _written(folder, report_id, str(contents.get(PAGE, "")))
+    contents |= _written(report.written, folder, report_id, str(contents.get(PAGE, "")))
     contents |= _tried(folder, report_id, str(contents.get(PAGE, "")))
     if earlier is not None:
         contents[EARLIER] = earlier_report.written(earlier)
@@ -78,15 +78,16 @@ def link_again(question: Question, root: Path) -> bool:
     return True
 
 
-def _written(folder: Path, report_id: str, page: str) -> dict[str, str]:
-    """What artefacts have added to the report that is replaced; nothing if that was about another."""
-    file = folder / written_note.FILE
-    try:
-        document = written_note.read(file, report_id)
-    except (FileNotFoundError, NotWritten):
-        return {}
-    text = file.read_text(encoding="utf-8")
-    return {written_note.FILE: text, PAGE: written_note.with_written(page, document) or page}
+def _written(of_lake: Written | None, folder: Path, report_id: str, page: str) -> dict[str, str]:
+    """What artefacts of the lake add; otherwise what others have added to the report that is replaced."""
+    document = of_lake
+    if document is None:
+        try:
+            document = written_file.read(folder / written_file.NAME, report_id)
+        except (FileNotFoundError, NotWritten):
+            return {}
+    text = written_file.file_text(document)
+    return {written_file.NAME: text, PAGE: written_note.with_written(page, document) or page}
 
 
 def _tried(folder: Path, report_id: str, page: str) -> dict[str, str]:
@@ -148,7 +149,7 @@ def _answered(file: Path) -> Answered | None:
 
 def files_to_read(question: Question) -> tuple[str, ...]:
     """Below the root: what `publish` reads of the cluster's reports, where it is there."""
-    of_report = (EARLIER, *KINDS, written_note.FILE)
+    of_report = (EARLIER, *KINDS, written_file.NAME)
     cluster = f"upgrade_impact/{folder_name(question.cluster_name)}"
     return (
         f"{cluster}/latest.json",
@@ -225,6 +226,10 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
         result[f"{pack}/report.md"] = owner_ticket(report, stake)
         result[f"{pack}/clients.csv"] = owner_csv(clients, report.planned_for)
         result[f"{pack}/clients_full.csv"] = clients_csv([lines[id(client)] for client in clients])
+    asker = report.asked_by or ASKER
+    for unseen in written_ticket.owners_to_tell(report.written):
+        ticket = written_ticket.ticket(report, unseen, asker)
+        result.setdefault(f"owners/{folder_name(unseen)}/report.md", ticket)
     with_clients = {stake.owner for stake in report.owners}
     for owner in dict.fromkeys(login.owner for login in report.failed_logins):
         if owner is not None and owner not in with_clients:

@@ -8,7 +8,7 @@ from client_telemetry.knowledge import age
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.outcomes import SAFE_SO_FAR, SAFE_SO_FAR_MEANING
-from client_telemetry.reports.upgrade import wording
+from client_telemetry.reports.upgrade import wording, written_ticket
 from client_telemetry.reports.upgrade.changes import (
     inferred,
     needs_more,
@@ -78,6 +78,7 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
     ]
     for section in report.sections:
         lines += _report_section(section, most)
+    lines += written_ticket.of_cluster(report.written, most)
     lines += [*_quality(report), *the_change_itself(report, min(most, LISTED))]
     lines += ["## Not assessed", "", *bullets(report.not_assessed), ""]
     lines += ["## Method", "", *bullets(_method(report)), ""]

@@ -4,26 +4,34 @@ application's panel what is written about its clients. Never counted with what b
 The lists come from `written.json` beside the report, the document of `client-telemetry join` (reports/inventory/document.py).
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from markupsafe import Markup, escape
 
+from client_telemetry.compatibility.go_no_go import GO, decide_unseen
 from client_telemetry.console.counted import counted
-from client_telemetry.inventory.joined import FINDINGS, PROBABLE, PROVED
+from client_telemetry.formats.written_file import (
+    FINDINGS,
+    NAME,
+    PROBABLE,
+    PROVED,
+    Artefact,
+    Client,
+    Finding,
+    Vulnerable,
+    Written,
+    file_text,
+)
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.folder import replace_file
-from client_telemetry.reports.inventory.document import Artefact, Client, Finding, Vulnerable, Written
 from client_telemetry.reports.outcomes import outcome
 
 PAGE: Final = "index.html"
-FILE: Final = "written.json"
-FORMAT: Final = 1
 MOST_ROWS: Final = 100
 """Of each list on the page; all are in `written.json`."""
 _SLOTS: Final = {
@@ -36,24 +44,6 @@ _PANEL: Final = re.compile(
 )
 _IN_PANEL: Final = re.compile(r"(<!--written-->).*?(<!--/written-->)", re.S)
 _ID: Final = re.compile(r' id="(client-[0-9a-f]+)"')
-
-
-class NotWritten(ValueError):
-    """The file is not a join that this version can read, or is about another report; the message has one line."""
-
-
-def read(file: Path, report_id: str) -> Written:
-    """Raises NotWritten or OSError."""
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-        version, about = document["format"], document["report_id"]
-    except (ValueError, LookupError, TypeError) as error:
-        raise NotWritten(f"{file} is not the file of a join: {error}") from error
-    if version != FORMAT:
-        raise NotWritten(f"{file} has format {version}: this program reads {FORMAT}")
-    if about != report_id:
-        raise NotWritten(f"{file} is about the report {about}, not {report_id}")
-    return cast("Written", document)
 
 
 def with_written(page: str, document: Written) -> str | None:
@@ -79,7 +69,7 @@ def add_written(folder: Path, document: Written) -> bool:
     text = with_written(page.read_text(encoding="utf-8"), document) if page.is_file() else None
     if text is None:
         return False
-    replace_file(folder / FILE, json.dumps(document, indent=1) + "\n")
+    replace_file(folder / NAME, file_text(document))
     replace_file(page, text)
     return True
 
@@ -87,7 +77,7 @@ def add_written(folder: Path, document: Written) -> bool:
 def _sentence(document: Written) -> Markup:
     """
     >>> _sentence({"to": "4.0.0", "clients": [], "written_not_seen": [{"verdict": "breaks"}]})
-    Markup('<p class="better">In artefacts, apart from what was seen: <a href="#written-not-seen">1 artefact</a> that no broker saw, of which 1 would break with 4.0.0.</p>\\n')
+    Markup('<p class="better">In artefacts, apart from what was seen: <a href="#written-not-seen">1 artefact</a> that no broker saw, of which 1 would break with 4.0.0. The gate says of what no broker saw: no-go: 1 artefact with the verdict breaks.</p>\\n')
     """
     not_seen = document["written_not_seen"]
     verdicts = Counter(each["verdict"] for each in not_seen)
@@ -105,8 +95,12 @@ def _sentence(document: Written) -> Markup:
     parts += [
         f'<a href="#written-findings">{escape(kind)}</a>: {found[kind]:,}' for kind in FINDINGS if found[kind]
     ]
-    return Markup('<p class="better">In artefacts, apart from what was seen: {}.</p>\n').format(
-        Markup("; ".join(parts))
+    day = document.get("inventory")
+    code, decision = decide_unseen(verdicts, [Verdict.BREAKS])
+    return Markup('<p class="better">In artefacts{}, apart from what was seen: {}.{}</p>\n').format(
+        f" of {day}" if day else "",
+        Markup("; ".join(parts)),
+        "" if code == GO else f" The gate says of what no broker saw: {decision}.",
     )
 
 
@@ -197,7 +191,7 @@ def _section(
         summary=counted(len(rows), "row"),
         head=head,
         body=body,
-        more=Markup('<p class="note">{:,} more in {}.</p>\n').format(more, FILE) if more > 0 else "",
+        more=Markup('<p class="note">{:,} more in {}.</p>\n').format(more, NAME) if more > 0 else "",
     )
 
 

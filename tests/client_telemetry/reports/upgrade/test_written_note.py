@@ -4,9 +4,10 @@ import json
 import re
 
 import pytest
-from client_telemetry.reports.upgrade import written_note
+from client_telemetry.formats import written_file
+from client_telemetry.formats.written_file import NotWritten
 from client_telemetry.reports.upgrade.publish import publish
-from client_telemetry.reports.upgrade.written_note import NotWritten, add_written
+from client_telemetry.reports.upgrade.written_note import add_written
 
 HOSTILE = "</dd><script>alert(1)</script>\u202e"
 
@@ -59,7 +60,7 @@ def document(report, **changes):
         "why": "no broker saw client id 'monthly-close'",
     }
     return {
-        "format": written_note.FORMAT,
+        "format": written_file.FORMAT,
         "report_id": report.question.report_id,
         "to": "4.0.0",
         "clients": [
@@ -119,7 +120,7 @@ def test_what_is_not_a_join_is_refused_in_one_line(tmp_path, content):
     file = tmp_path / "written.json"
     file.write_text(content)
     with pytest.raises(NotWritten) as refused:
-        written_note.read(file, "x")
+        written_file.read(file, "x")
     assert len(str(refused.value).splitlines()) == 1
 
 
