@@ -111,6 +111,69 @@ def test_a_parent_out_of_the_tree_is_not_read(tmp_path, capsys):
     assert code == 3 and "kafka-clients 0.10.0.0" in printed
 
 
+def pom(artifact, parent="", body=""):
+    above = (
+        f"<parent><groupId>x</groupId><artifactId>{parent}</artifactId><version>1</version>"
+        f"<relativePath>../{parent}/pom.xml</relativePath></parent>"
+    )
+    return (
+        f"<project>{above if parent else ''}<groupId>x</groupId><artifactId>{artifact}</artifactId><version>1</version>"
+        f"{body}</project>"
+    )
+
+
+def imported(artifact):
+    return (
+        f"<dependencyManagement><dependencies><dependency><groupId>x</groupId><artifactId>{artifact}</artifactId>"
+        "<version>1</version><type>pom</type><scope>import</scope></dependency></dependencies></dependencyManagement>"
+    )
+
+
+CLIENTS = "<dependencies><dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId>{}</dependency></dependencies>"
+ENTITIES = '<!DOCTYPE project [<!ENTITY v "3.9.1">]>'
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "said"),
+    [
+        pytest.param(
+            {"a": pom("a", "b", CLIENTS.format("")), "b": pom("b", "a")},
+            4,
+            "declared in a parent that is not here",
+            id="parents in a circle",
+        ),
+        pytest.param(
+            {"a": pom("a", "a", CLIENTS.format(""))},
+            4,
+            "declared in a parent that is not here",
+            id="a parent of its own",
+        ),
+        pytest.param(
+            {"a": pom("a", body=imported("b") + CLIENTS.format("")), "b": pom("b", body=imported("a"))},
+            4,
+            "managed by a list that is not here (x:b)",
+            id="lists that import each other",
+        ),
+        pytest.param(
+            {
+                "a": pom("a", "b", CLIENTS.format("<version>${v}</version>")),
+                "b": ENTITIES + pom("b", body="<properties><v>&v;</v></properties>"),
+            },
+            4,
+            "refused: it has a DTD or entities",
+            id="entities in a parent",
+        ),
+    ],
+)
+def test_poms_that_lead_nowhere_are_not_known_and_never_safe(tmp_path, capsys, files, code, said):
+    for folder, text in files.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "pom.xml").write_text(text)
+    ended, out, err = run(capsys, tmp_path, "--to", "4.0.1")
+    shown = (out + err).lower()
+    assert (ended, said.lower() in shown, "1 safe" in shown) == (code, True, False), shown
+
+
 def test_a_lock_file_says_more_than_the_manifest_beside_it(tmp_path, capsys):
     (tmp_path / "package.json").write_text('{"dependencies": {"kafkajs": "^2.0.0"}}')
     (tmp_path / "package-lock.json").write_text(
