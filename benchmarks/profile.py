@@ -66,7 +66,7 @@ def _profile(spark, folder: Path, size: int) -> Callable[[], object]:
 
     def work() -> None:
         connections = spark.read.schema(CLIENT_CONNECTIONS.schema).parquet(path)
-        clients(connections, sessions, (), DAY).write.format("noop").mode("overwrite").save()
+        clients(connections, sessions, (), DAY, "fleet").write.format("noop").mode("overwrite").save()
 
     return work
 

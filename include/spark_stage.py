@@ -219,6 +219,7 @@ class SparkStage(SparkSubmitOperator):
 
         given = {
             "cluster": cluster.cluster_id if cluster else None,
+            "cluster-name": cluster.name if cluster else None,
             "run-id": run_id,
             "lake": clusters.lake,
             "result": report_url,
@@ -228,7 +229,7 @@ class SparkStage(SparkSubmitOperator):
         if "retention-days" in self.arguments:  # of this run, beside what the clusters file has
             given["retention-days"] = clusters.retention_days | json.loads(self.arguments["retention-days"])
         if "publish" in self.locations:
-            given |= {"publish": clusters.publish, "cluster-name": name}
+            given["publish"] = clusters.publish
         self.application_args = [self.job, *_options(given)]
 
         broke = None

@@ -23,6 +23,7 @@ def test_the_job_gets_its_cluster_run_lake_and_where_to_report(run, calls_of_spa
     assert call["spark"][:2] == ["--master", "local[2]"]
     assert call["options"] == {
         "cluster": "-aaa",
+        "cluster-name": "east",
         "run-id": RUN_ID,
         "lake": f"{tmp_path}/lake",
         "result": f"{tmp_path}/results/a_dag/{RUN_ID}/east/sessionize.json",
@@ -35,7 +36,7 @@ def test_the_job_gets_its_cluster_run_lake_and_where_to_report(run, calls_of_spa
     [
         ("raw", {"raw": "s3://dumps/east"}),
         ("owners", {"owners": "s3://dumps/owners.yaml"}),
-        ("publish", {"publish": "{tmp_path}/published", "cluster-name": "east"}),
+        ("publish", {"publish": "{tmp_path}/published"}),
     ],
 )
 def test_a_job_gets_the_locations_that_its_task_names(
@@ -43,11 +44,7 @@ def test_a_job_gets_the_locations_that_its_task_names(
 ):
     run("profile", locations=[location])
     (call,) = calls_of_spark_submit()
-    passed = {
-        key: value
-        for key, value in call["options"].items()
-        if key in ("raw", "owners", "publish", "cluster-name")
-    }
+    passed = {key: value for key, value in call["options"].items() if key in ("raw", "owners", "publish")}
     assert passed == {key: value.format(tmp_path=tmp_path) for key, value in options.items()}
 
 

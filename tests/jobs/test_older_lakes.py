@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.cli import gate, history, owners
+from client_telemetry.knowledge import apis
 from client_telemetry.lake.copying import copy_lake
+from client_telemetry.subscriptions.instances import kafka_uuid
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 CHECKOUT = Path(__file__).parents[2]
@@ -34,6 +38,10 @@ def _published(old, stage: str, **arguments: object) -> dict:
     """report.json of what the stage published."""
     done = old.done(stage, CLUSTER, publish=old.folder / "published", cluster_name="fleet", **arguments)
     return json.loads(Path(done["report"]).with_name("report.json").read_text(encoding="utf-8"))
+
+
+def _named(uses: list[dict]) -> list[str]:
+    return [f"{apis.name(use['api_key'])} v{use['version']}" for use in uses]
 
 
 def _history(old, capsys, *arguments: str) -> list[dict[str, str]]:
@@ -82,6 +90,8 @@ def _ask_upgrade(old) -> None:
     old.done("impact", CLUSTER, run_id="now", report_id="now", **question)
     report = _published(old, "publish", report_id="now")
     assert len(report["clients"]) == 48
+    marks = {row["report_id"]: row["is_latest"] for row in old.lake.rows(UPGRADE_REPORTS)}
+    assert marks == {"question": False, "now": True}
     path = next((old.folder / "published").glob("upgrade_impact/*/now/report.json"))
     assert gate.main([str(path)]) in (3, 4)
 
@@ -89,8 +99,12 @@ def _ask_upgrade(old) -> None:
 def test_its_days_are_processed_again_and_its_tables_maintained(old):
     before = {row["client_id"] for row in old.lake.rows(CLIENTS)}
     for stage, more in (("sessionize", {}), ("profile", {"owners": OWNERS})):
-        old.done(stage, CLUSTER, run_id="again", days=DAY, **more)
+        old.done(stage, CLUSTER, run_id="again", days=DAY, cluster_name="fleet", **more)
     rows = old.lake.rows(CLIENTS)
+    assert {row["cluster_name"] for row in rows} == {"fleet"}
+    assert all(row["request_versions"] == _named(row["api_uses"]) for row in rows)
+    for row in old.lake.rows(CLIENT_SESSIONS):
+        assert row["instance_id"] == kafka_uuid(row["client_instance_id"])
     assert {row["client_id"] for row in rows} == before
     assert all(row["application"] for row in rows if row["client_id"])
     assert old.run("lake_maintenance", CLUSTER)[0] == 0

@@ -7,17 +7,19 @@ from pathlib import Path
 import duckdb
 import pytest
 from client_telemetry.lake.lake import Lake
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 from tests.client_telemetry.reports import conftest as made
+from tests.data.bad_rows.client_sessions import GOOD as SESSION
 from tests.data.bad_rows.clients import GOOD
 
 PAGE = (Path(__file__).parents[2] / "docs/questions.md").read_text()
 QUESTIONS = re.findall(r"^(\S[^\n]*\?)\n\n```sql\n(.*?)```", PAGE, re.M | re.S)
-TABLES = (CLIENTS, UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
+TABLES = (CLIENTS, CLIENT_SESSIONS, UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
 DAY = dt.date(2026, 11, 21)
 
 
@@ -43,19 +45,29 @@ def rows() -> dict:
         made.verdict("b", "insufficient_evidence", missing=["whether it uses SCRAM"]),
         made.verdict("c"),
     ]
-    old = made.question(1, report_id="old", created_at=made.question(1)["created_at"] - dt.timedelta(days=1))
+    named = {"cluster_name": "orders-eu"}
+    earlier = made.question(1)["created_at"] - dt.timedelta(days=1)
+    old = made.question(1, report_id="old", created_at=earlier, is_latest=False, **named)
     return {
         CLIENTS: [
-            client("old", "2.3.0"),
+            client("old", "2.3.0", request_versions=["JoinGroup v1", "SyncGroup v0"]),
             client("new", "2.10.0"),
             client("same", "2.6.1"),
             client("below", "2.6.0", owner="shop"),
             client("unnamed", None),
             client("gone", "1.0.0", DAY - dt.timedelta(days=9)),
         ],
-        UPGRADE_REPORTS: [made.question(3), old],
-        UPGRADE_VERDICTS: [*verdicts, made.verdict("a", "breaks", report_id="old")],
-        UPGRADE_FINDINGS: [made.finding(verdicts[0])],
+        CLIENT_SESSIONS: [
+            SESSION | {"client_instance_id": bytes(range(16, 32)), "instance_id": "EBESExQVFhcYGRobHB0eHw"},
+            SESSION | {"client_id": "other"},
+        ],
+        UPGRADE_REPORTS: [made.question(3, **named), old],
+        UPGRADE_VERDICTS: [
+            *verdicts,
+            made.verdict("a", "breaks", report_id="old"),
+            made.verdict("b", "insufficient_evidence", report_id="old"),
+        ],
+        UPGRADE_FINDINGS: [made.finding(verdicts[0]), made.finding(verdicts[0], report_id="old")],
     }
 
 
@@ -99,25 +111,21 @@ def test_answers_are_right_in_duckdb(folder, in_duckdb):
         "2.6.1",
         "2.10.0",
     ]
-    assert [row[0] for row in found["Which clients declare no library, and what could they be?"]] == [
-        "unnamed"
-    ]
+    joining = found["Which clients send JoinGroup in version 0 or 1?"]
+    assert [row[:2] for row in joining] == [("orders-eu", "old")]
     assert [row[0] for row in found["How many applications and clients has each owner?"]] == [
         "orders",
         "shop",
     ]
     assert [row[2] for row in found["Which clients were not seen for a week?"]] == ["gone"]
-    [newest] = found["Which is the newest upgrade report of each cluster and target?"]
-    assert newest[3] == made.REPORT_ID
-    breaks = found[
-        "Which clients break, according to the newest report, whose are they, and what is to be changed?"
-    ]
-    assert [row[2] for row in breaks] == ["a"] and breaks[0][4] == "upgrade it"
-    assert found["Which requests are the reason?"] == [("JoinGroup", "1", 1, 12)]
-    assert [row[0] for row in found["Which rules decide, and where do they come from?"]] == [
-        "request-version-not-served"
-    ]
-    assert [row[3] for row in found["What is not known?"]] == [["whether it uses SCRAM"]]
+    assert [row[0] for row in found["Whose is the client instance that a log names?"]] == ["orders"]
+    [latest] = found["Which reports are the latest of their questions?"]
+    assert (latest[0], latest[-1]) == ("orders-eu", made.REPORT_ID)
+    breaks = found["Which clients break, whose are they, and what is to be changed?"]
+    assert [(row[0], row[4], row[6]) for row in breaks] == [("orders-eu", "a", "upgrade it")]
+    because = found["Which requests are the reason, and which rule says so?"]
+    assert because == [("JoinGroup", "1", "request-version-not-served", 1, 12)]
+    assert [row[-1] for row in found["What is not known?"]] == [["whether it uses SCRAM"]]
 
 
 def test_spark_gives_the_same_answers(folder, in_duckdb, spark):
@@ -145,4 +153,6 @@ def test_pyiceberg_alone(folder):
     names: dict = {}
     exec(code.replace("var/lake", str(folder)), names)
     assert sorted(names["old"]) == ["below", "gone", "old"]
+    assert names["latest"] == {("orders-eu", "4.0.0"): made.REPORT_ID}
+    assert names["whose"] == {"orders"}
     names["catalog"].close()

@@ -325,7 +325,14 @@ def _run_stages(
 
     def run(stage: str, *arguments: str) -> dict[str, object]:
         result = results / f"{stage}.json"
-        options = [f"--cluster={cluster_id}", f"--run-id={REPORT_ID}", lake, f"--result={result}", *arguments]
+        options = [
+            f"--cluster={cluster_id}",
+            f"--run-id={REPORT_ID}",
+            lake,
+            f"--result={result}",
+            *name,
+            *arguments,
+        ]
         _say(f"  {stage} …")
         with elapsed_said(), output_of_libraries_to(args.out / LIBRARIES_LOG):
             code = main_of(stage)(options)
@@ -336,7 +343,7 @@ def _run_stages(
 
     _say("the stages of the daily run, then the report; each takes seconds")
     raw, report = f"--raw={args.out / 'raw'}", f"--report-id={REPORT_ID}"
-    own = _options(args, "knowledge")
+    own, name = _options(args, "knowledge"), [f"--cluster-name={args.name}"] if args.name else []
     reported: dict[str, dict[str, Any]] = {}
 
     def affected(days: str) -> str:
@@ -358,7 +365,6 @@ def _run_stages(
         "publish": lambda: [
             report,
             f"--publish={args.out / 'published'}",
-            *([f"--cluster-name={args.name}"] if args.name else []),
             *(["--deprecated-only"] if deprecated_only else []),
             *_options(args, "hosts", "owners", "planned_for", "asked_by"),
         ],

@@ -16,6 +16,7 @@ from client_telemetry.formats.raw import push_scan as scan
 from client_telemetry.formats.raw.object_key import ObjectKey
 from client_telemetry.formats.raw.reader import RecordBlock
 from client_telemetry.formats.raw.wire import DistinctRanges
+from client_telemetry.subscriptions.instances import kafka_uuid
 
 _TIMESTAMP = pa.timestamp("us", "UTC")
 _DAY_NANOS = 86_400 * 10**9
@@ -63,6 +64,7 @@ class PushBlock:
         self._incarnations = self._ranges.binaries(scan.INCARNATION).to_pylist()
         self._instances = self._ranges.binaries(scan.INSTANCE)
         instances = self._instances.to_pylist()
+        self._instance_texts = pa.array(map(kafka_uuid, instances), pa.string())
         self.is_zero_instance = np.array([bool(id_) and not any(id_) for id_ in instances])
         self._check(key, instances)
 
@@ -125,6 +127,9 @@ class PushBlock:
     def instances(self, numbers: np.ndarray) -> pa.DictionaryArray:
         return _dictionary(numbers, self._instances, numbers == 0)
 
+    def instance_texts(self, numbers: np.ndarray) -> pa.DictionaryArray:
+        return _dictionary(numbers, self._instance_texts, numbers == 0)
+
 
 def _integers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
     """int32; null where `absent`."""
@@ -173,6 +178,7 @@ class PushPortion:
         source = pa.array([block.source_object])
         return {
             **self._key_columns(len(self.rows), lambda values: values),
+            "instance_id": block.instance_texts(pushes[scan.INSTANCE]),
             **{name: self._connection_column(column, bit) for name, column, bit in _CONNECTION},
             "terminating": pa.array(pushes[scan.TERMINATING].astype(np.bool_)),
             "content_type": block.strings(

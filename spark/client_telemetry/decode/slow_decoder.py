@@ -7,6 +7,7 @@ from client_telemetry.formats.otlp.reference import decode
 from client_telemetry.formats.raw.errors import UndecodableRecord
 from client_telemetry.formats.raw.object_key import ObjectKey
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
+from client_telemetry.subscriptions.instances import kafka_uuid
 
 
 def decode_push(push: ClientPush) -> DecodedPayload:
@@ -34,6 +35,7 @@ def push_row(
         push.sequence,
         push.received_at_nanos // 1000,
         push.client_instance_id or None,
+        kafka_uuid(push.client_instance_id) if push.client_instance_id else None,
         *connection_columns(push.client),
         push.terminating,
         push.content_type or None,

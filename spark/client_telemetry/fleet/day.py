@@ -137,7 +137,7 @@ def _fleet_day(
         never_pushed=answers["never_pushed"],
         object_rows=inputs.rows(RAW_OBJECTS),
         cluster_id=stage.cluster,
-        cluster_name=stage.arguments.cluster_name,
+        cluster_name=stage.cluster_name,
         snapshots=inputs.snapshots,
         knowledge_version=knowledge.version(),
         knowledge_built_at=knowledge.built_at(),

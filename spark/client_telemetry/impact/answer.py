@@ -96,6 +96,7 @@ def answer(stage: Stage, inputs: StageInputs) -> Answer:
     verdicts = verdict_counts(targets, asked.to_release)
     report = {
         "cluster_id": stage.cluster,
+        "cluster_name": stage.cluster_name,
         "report_id": args.report_id,
         "first_dt": min(inputs.days),
         "last_dt": max(inputs.days),

@@ -39,7 +39,7 @@ def artefact_inventory(stage: Stage) -> Outcome:
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     branch = stage.branch((ARTEFACTS,))
     workloads = workloads_at(args.workloads) if args.workloads else None
-    seen = newest_report(args.publish, args.cluster_name) if args.publish and args.cluster_name else None
+    seen = newest_report(args.publish, stage.cluster_name) if args.publish else None
     with fetched(args.artefacts, "artefacts", is_read, _LARGEST_BYTES) as (root, left_out):
         # Without a report there is no question for the verdicts; rows have none.
         source, target = (seen.source, seen.target) if seen else releases.known()[-2:]
@@ -55,7 +55,7 @@ def artefact_inventory(stage: Stage) -> Outcome:
         return outcome
     # From the rows, as later questions judge them.
     kept = replace(stored.written(found, source, target), unread=written.unread)
-    what, page = publish_joined(args.publish, args.cluster_name, kept, seen, workloads or Workloads())
+    what, page = publish_joined(args.publish, stage.cluster_name, kept, seen, workloads or Workloads())
     return Outcome(f"{outcome.message}. {what}\n{page}", outcome.counts, {"joined": page, "sentence": what})
 
 
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument(
         "--publish", help="folder or URL of published reports, and of what comes of them here"
     )
-    add_options(arguments, "--owners", "--knowledge", "--cluster-name", "--workloads")
+    add_options(arguments, "--owners", "--knowledge", "--workloads")
     return run(arguments, artefact_inventory, argv, _nothing_to_do, starts_spark="never")
 
 

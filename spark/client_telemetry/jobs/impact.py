@@ -10,6 +10,7 @@ from client_telemetry.compatibility.listener_mechanisms import BadMechanisms, ad
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.impact.answer import OF_APPLICATIONS, READ, ROWS_WITHOUT_SPARK, answer, by_worst_client
+from client_telemetry.impact.latest import marked
 from client_telemetry.impact.question import NoSuchQuestion
 from client_telemetry.jobs.artefacts_of_lake import has_inventory
 from client_telemetry.knowledge.served import dropped
@@ -51,7 +52,9 @@ def impact(stage: Stage) -> Outcome:
     where = {"cluster_id": stage.cluster, "report_id": args.report_id}
     branch.replace_files(UPGRADE_VERDICTS, files.verdicts, **where)
     branch.replace_files(UPGRADE_FINDINGS, files.findings, **where)
-    branch.replace_rows(UPGRADE_REPORTS, [report], **where)
+    reports = marked(lake, report)
+    of_reports = where | {"report_id": [row["report_id"] for row in reports]}
+    branch.replace_rows(UPGRADE_REPORTS, reports, **of_reports)
     for table in read:
         lake.keep(table, inputs.snapshots[table.name], f"report {args.report_id}")
     dropped_apis = dropped(question.from_release, question.to_release)

@@ -25,7 +25,9 @@ def profile(stage: Stage) -> Outcome:
     inputs = StageInputs.of(stage, days, (CLIENT_CONNECTIONS, CLIENT_SESSIONS))
     connections, sessions = inputs.frame(CLIENT_CONNECTIONS), inputs.frame(CLIENT_SESSIONS)
     where = {"cluster_id": cluster, "dt": days}
-    branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in days], **where)
+    branch.replace(
+        CLIENTS, [clients(connections, sessions, rules, day, stage.cluster_name) for day in days], **where
+    )
     facts = {"connections": inputs.count(CLIENT_CONNECTIONS), "sessions": inputs.count(CLIENT_SESSIONS)}
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     found = lake.rows(CLIENTS, columns=("dt", "principal", "owner", "application"), **where)

@@ -27,5 +27,5 @@ def publish_fleet(stage: Stage) -> Outcome:
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("publish_fleet", __doc__)
-    add_options(arguments, "--days", "--publish", "--cluster-name", "--hosts")
+    add_options(arguments, "--days", "--publish", "--hosts")
     return run(arguments, publish_fleet, argv, no_days("publish_fleet"))

@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--changed-on", type=days, help="review every upgrade that began on these days")
     arguments.add_argument("--review-id", help="names the review; default: releases and when the roll began")
     add_options(arguments, "--day", "--window", "--owners", "--knowledge", "--scram-users", "--publish")
-    add_options(arguments, "--cluster-name", "--hosts", "--targets")
+    add_options(arguments, "--hosts", "--targets")
     add_mechanisms(arguments)
     arguments.set_defaults(window=2)
     try:

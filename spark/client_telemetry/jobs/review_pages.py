@@ -84,7 +84,7 @@ def _write_changes(stage: Stage, review_id: str, changes: Sequence[MetricChange]
 
 
 def _report(stage: Stage, name: ReviewName, review: Review, metrics: MetricReview) -> ReviewReport:
-    cluster_name, report_id = stage.arguments.cluster_name or stage.cluster, name.plan.report_id
+    cluster_name, report_id = stage.cluster_name, name.plan.report_id
     link = f"../../../upgrade_impact/{folder_name(cluster_name)}/{folder_name(report_id or '')}/{PAGE}"
     others = rules_of_others(stage.lake, stage.cluster, name.review_id)
     return report_of(

@@ -16,7 +16,7 @@ from client_telemetry.reports.upgrade.publish import link_again
 from client_telemetry.review.planned import planned
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 
-_OF_A_REPORT = ("cluster", "lake", "run_id")
+_OF_A_REPORT = ("cluster", "cluster_name", "lake", "run_id")
 
 
 def show_in_report(args: argparse.Namespace) -> int:
@@ -68,7 +68,7 @@ def ask_first(args: argparse.Namespace) -> None:
 
 
 def _publish_report(args: argparse.Namespace, report_id: str) -> int:
-    names = (*_OF_A_REPORT, "publish", "cluster_name", "hosts")
+    names = (*_OF_A_REPORT, "publish", "hosts")
     return main_of("publish")(_options(args, names, report_id=report_id))
 
 

@@ -75,7 +75,7 @@ def _answer(stage: Stage) -> Mapping[str, Any]:
     question = Question(
         args.report_id,
         stage.cluster,
-        args.cluster_name or stage.cluster,
+        stage.cluster_name,
         min(inputs.days),
         max(inputs.days),
         dt.datetime.now(dt.UTC),
@@ -90,7 +90,7 @@ def _answer(stage: Stage) -> Mapping[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("subscription_check", __doc__)
-    add_options(arguments, "--report-id", "--publish", "--cluster-name", "--day", "--window")
+    add_options(arguments, "--report-id", "--publish", "--day", "--window")
     arguments.add_argument("--goal", help="what you want to know, as JSON: the smallest subscription for it")
     add_changes(arguments)
     arguments.add_argument("--configured", help="current configuration; default: what the brokers reported")

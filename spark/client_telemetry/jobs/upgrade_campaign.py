@@ -31,13 +31,13 @@ SUITES = (campaign_states_suite.SUITE,)
 def upgrade_campaign(stage: Stage) -> Outcome:
     args = stage.arguments
     campaign = _campaign(args.campaigns, args.campaign, args.targets)
-    if args.cluster_name not in campaign.clusters:
-        raise BadArguments(f"campaign {campaign.name!r} is not about cluster {args.cluster_name!r}")
+    if stage.cluster_name not in campaign.clusters:
+        raise BadArguments(f"campaign {campaign.name!r} is not about cluster {stage.cluster_name!r}")
     until = args.day or dt.datetime.now(dt.UTC).date()
     standing = standing_of(args.publish, campaign, until)
     where = {"cluster_id": stage.cluster, "campaign": campaign.name}
     rows = stage.lake.rows(CAMPAIGN_STATES, **where)
-    of_cluster = [change for change in standing.changes if change.cluster == args.cluster_name]
+    of_cluster = [change for change in standing.changes if change.cluster == stage.cluster_name]
     new = added_to(map(recorded_state, rows), of_cluster, until)
     if new:
         branch = stage.branch((CAMPAIGN_STATES,))
@@ -52,7 +52,7 @@ def upgrade_campaign(stage: Stage) -> Outcome:
     added = (
         f"{counted(numbers['changes'], 'change')} of state, {counted(numbers['corrections'], 'correction')}"
     )
-    message = f"upgrade_campaign: {campaign.name} on {args.cluster_name}: {added}. {sentence}\n{page}"
+    message = f"upgrade_campaign: {campaign.name} on {stage.cluster_name}: {added}. {sentence}\n{page}"
     details = {"report": page, "sentence": sentence, "decision": WORDS[decision.code], "code": decision.code}
     return Outcome(message, numbers, details)
 
@@ -68,7 +68,6 @@ def _campaign(location: str, name: str, targets: str | None) -> Campaign:
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("upgrade_campaign", __doc__)
-    arguments.add_argument("--cluster-name", required=True, help="as in the campaigns file")
     arguments.add_argument("--campaigns", required=True, help="file or URL (docs/campaigns.md)")
     arguments.add_argument("--campaign", required=True, help="name of the planned upgrade")
     add_options(arguments, "--publish", "--targets")

@@ -176,7 +176,7 @@ def write_rows(table: Table, place: TablePlace, rows: Sequence[Mapping[str, obje
 
 
 def _is_ordered(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_temporal(kind)
+    return pa.types.is_integer(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind)
 
 
 def _text_columns(path: str, kind: pa.DataType) -> list[str]:

@@ -26,7 +26,6 @@ _OPTIONS: Mapping[str, _Option] = {
         "help": "id of the report; an existing report with this id is replaced",
     },
     "--publish": {"required": True, "help": "folder or file:// URL below which the pages are written"},
-    "--cluster-name": {"help": "display name of the cluster"},
     "--hosts": {"help": "file of addresses and host names, in the form of /etc/hosts"},
     "--owners": {"help": "file or URL of the owner rules; default: no owners"},
     "--knowledge": {"help": "folder with your own knowledge; default: only the built-in knowledge base"},

@@ -104,6 +104,7 @@ def parser(stage: str, documentation: str | None, of_a_cluster: bool = True) -> 
     arguments = _Parser(prog=stage, description=(documentation or "").partition("\n")[0])
     if of_a_cluster:
         arguments.add_argument("--cluster", required=True, help="Kafka's cluster id")
+        arguments.add_argument("--cluster-name", help="what people call the cluster; default: its id")
     arguments.add_argument("--run-id", default="manual", help="id of the run in tables and branches")
     arguments.add_argument("--lake", required=True, help="location of the tables: a folder or file:// URL")
     arguments.add_argument("--result", help="where to write the result, as JSON")
@@ -205,6 +206,7 @@ class Stage:
         self.name = name
         self.arguments = arguments
         self.cluster = arguments.cluster
+        self.cluster_name = getattr(arguments, "cluster_name", None) or arguments.cluster
         self.run_id = arguments.run_id
         self.lake = lake
         self.warnings: list[str] = []

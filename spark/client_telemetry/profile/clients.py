@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.identity.owners import OwnerRule
-from client_telemetry.knowledge import kip511
+from client_telemetry.knowledge import apis, kip511
 from client_telemetry.profile.client_applications import with_applications
 from client_telemetry.profile.client_identity import with_identity
 from client_telemetry.profile.related_clients import with_neighbours, with_siblings
@@ -25,7 +25,11 @@ _ADDRESS_SAMPLE = 5
 
 
 def clients(
-    connections: DataFrame, sessions: DataFrame, owner_rules: tuple[OwnerRule, ...], day: dt.date
+    connections: DataFrame,
+    sessions: DataFrame,
+    owner_rules: tuple[OwnerRule, ...],
+    day: dt.date,
+    cluster_name: str,
 ) -> DataFrame:
     """The partition `day` of `clients`, from rows of `client_connections` and `client_sessions`; rows of other days are
     ignored.
@@ -42,7 +46,7 @@ def clients(
         "client.*", *(F.coalesce(f"uses.{name}", F.array()).alias(name) for name in ("api_uses", "answered"))
     )
     identified = with_neighbours(with_identity(with_siblings(columns), owner_rules))
-    return _partition(with_applications(identified), day)
+    return _partition(with_applications(identified), day, cluster_name)
 
 
 def _from_connections(connections: DataFrame) -> DataFrame:
@@ -177,10 +181,23 @@ def _same_client(left: str, right: str) -> Column:
     return reduce(and_, (F.col(f"{left}.{name}").eqNullSafe(F.col(f"{right}.{name}")) for name in _KEY))
 
 
-def _partition(named: DataFrame, day: dt.date) -> DataFrame:
+def _request_versions() -> Column:
+    """`JoinGroup v1` for each of `api_uses`."""
+    names = F.create_map(*(F.lit(value) for api in apis.by_key().values() for value in (api.key, api.name)))
+    return F.transform(
+        "api_uses",
+        lambda use: F.concat(
+            F.coalesce(names[use.api_key], F.concat(F.lit("api key "), use.api_key)), F.lit(" v"), use.version
+        ),
+    )
+
+
+def _partition(named: DataFrame, day: dt.date, cluster_name: str) -> DataFrame:
     unknown = ~F.expr(kip511.is_declared("client_software_name"))
     columns = {
+        "cluster_name": F.lit(cluster_name),
         "dt": F.lit(day),
+        "request_versions": _request_versions(),
         "addresses": F.size("client_addresses"),
         "address_sample": F.slice("client_addresses", 1, _ADDRESS_SAMPLE),
         "group_ids": F.slice("group_ids", 1, _MAX_IDS),

@@ -44,6 +44,7 @@ from client_telemetry.knowledge import apis, kip511
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.review.tracks import Track
 from client_telemetry.review.windows import Windows
+from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables.rows import MetricChangeRow
 
 LEAST_REQUESTS = 60
@@ -453,6 +454,9 @@ def table_rows(
             "client_id": change.group.client_id,
             "principal": change.group.principal or None,
             "client_instance_id": change.group.client_instance_id,
+            "instance_id": kafka_uuid(change.group.client_instance_id)
+            if change.group.client_instance_id
+            else None,
             "client_software_name": change.group.software_name or None,
             "client_software_version": change.group.software_version or None,
             "owner": change.group.owner,

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
+from client_telemetry.knowledge import apis
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import Phase, Upgrade
@@ -58,6 +59,7 @@ def _row(client: ReviewedClient, happened: Outcome, phase: Phase, review: RowsOf
         "comparison": client.comparison,
         "lost_functions": sorted(happened.lost),
         "api_keys": sorted(happened.api_keys),
+        "api_names": [apis.name(key) for key in sorted(happened.api_keys)],
         "reasons": list(happened.reasons),
         "rates": [
             {"function": name, "before": before, "after": after} for name, before, after in happened.rates

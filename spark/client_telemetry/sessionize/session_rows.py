@@ -10,6 +10,7 @@ from client_telemetry.sessionize.connection_ends import Connections, ends_of_con
 from client_telemetry.sessionize.distinct_rows import distinct_rows, integers
 from client_telemetry.sessionize.look_back import first_day, midnight_us
 from client_telemetry.sessionize.push_groups import FIRST, LAST
+from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables.client_sessions import (
     BROKER_STOP_MS,
     CLIENT_SESSIONS,
@@ -39,6 +40,7 @@ def session_rows(
     start_seen = first_at - midnight_us(first_day(day)) > gap_us
     columns = {
         **dict(zip(sessions.column_names, sessions.columns, strict=True)),
+        "instance_id": pa.array(map(kafka_uuid, sessions["client_instance_id"].to_pylist()), pa.string()),
         "dt": pa.repeat(pa.scalar(day), len(sessions)),
         "started_at": pa.array(first_at, mask=~start_seen),
         "started_before": pa.array(first_at, mask=start_seen),

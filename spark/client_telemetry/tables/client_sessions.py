@@ -10,6 +10,7 @@ from client_telemetry.tables.table import (
     CLUSTER_ID,
     DOUBLE,
     DT,
+    INSTANCE_ID,
     INTS,
     LONG,
     SOFTWARE,
@@ -75,6 +76,7 @@ CLIENT_SESSIONS: "Table[ClientSessionRow]" = Table(
         CLUSTER_ID,
         DT,
         Column("client_instance_id", BINARY, "16 bytes (KIP-714)", nullable=False),
+        INSTANCE_ID,
         Column("first_evidence_at", TIMESTAMP, "First push of the day", nullable=False),
         Column("last_evidence_at", TIMESTAMP, "Last push of the day", nullable=False),
         Column(

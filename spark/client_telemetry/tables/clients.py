@@ -12,6 +12,7 @@ from client_telemetry.tables.table import (
     API_USES,
     CLIENT,
     CLUSTER_ID,
+    CLUSTER_NAME,
     DOUBLE,
     DT,
     INTS,
@@ -105,6 +106,7 @@ CLIENTS: "Table[ClientRow]" = Table(
     ),
     columns=(
         CLUSTER_ID,
+        CLUSTER_NAME,
         DT,
         *CLIENT,
         *SOFTWARE,
@@ -192,6 +194,11 @@ CLIENTS: "Table[ClientRow]" = Table(
             API_USES,
             "Requests per API and version of the day, sorted; `first_request_at` as in client_connections",
             nullable=False,
+        ),
+        Column(
+            "request_versions",
+            STRINGS,
+            "API and version of each entry of api_uses, in that order, by name: `JoinGroup v1`; null = written before there were names",
         ),
         Column("group_ids", STRINGS, "Seen in requests, sorted, at most 64", nullable=False),
         Column("transactional_ids", STRINGS, "Seen in requests, sorted, at most 64", nullable=False),

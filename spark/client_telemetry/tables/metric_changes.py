@@ -9,6 +9,7 @@ from client_telemetry.tables.table import (
     CLIENT,
     CLUSTER_ID,
     DOUBLE,
+    INSTANCE_ID,
     LONG,
     SOFTWARE,
     STRING,
@@ -37,6 +38,7 @@ METRIC_CHANGES: "Table[MetricChangeRow]" = Table(
         ),
         *CLIENT,
         Column("client_instance_id", BINARY, "scope instance: 16 bytes; null otherwise"),
+        INSTANCE_ID,
         *SOFTWARE,
         Column("owner", STRING, "scope owner: owner of the clients; null = without owner"),
         Column(

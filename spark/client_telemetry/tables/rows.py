@@ -229,6 +229,7 @@ class ClientPushRow(TypedDict):
     sequence: int
     received_at: datetime
     client_instance_id: bytes | None
+    instance_id: str | None
     client_id: str | None
     principal: str | None
     client_address: str | None
@@ -407,6 +408,7 @@ class ClientSessionRow(TypedDict):
     cluster_id: str
     dt: date
     client_instance_id: bytes
+    instance_id: str | None
     first_evidence_at: datetime
     last_evidence_at: datetime
     started_at: datetime | None
@@ -436,6 +438,7 @@ class ClientRow(TypedDict):
     """One row per client and day."""
 
     cluster_id: str
+    cluster_name: str | None
     dt: date
     client_id: str | None
     principal: str | None
@@ -470,6 +473,7 @@ class ClientRow(TypedDict):
     listeners: list[str]
     security_protocols: list[str]
     api_uses: list[ApiUseRecord]
+    request_versions: list[str] | None
     group_ids: list[str]
     transactional_ids: list[str]
     broker_software_versions: list[str]
@@ -486,6 +490,7 @@ class UpgradeReportRow(TypedDict):
     """One row per upgrade question."""
 
     cluster_id: str
+    cluster_name: str | None
     report_id: str
     from_release: str
     to_release: str
@@ -507,6 +512,7 @@ class UpgradeReportRow(TypedDict):
     measured_targets: list[str] | None
     knowledge_gaps: str | None
     snapshots: dict[str, int]
+    is_latest: bool | None
     code_version: str
     created_at: datetime
 
@@ -612,6 +618,7 @@ class UpgradeOutcomeRow(TypedDict):
     comparison: str
     lost_functions: list[str]
     api_keys: list[int]
+    api_names: list[str] | None
     reasons: list[str]
     rates: list[RateRecord]
     fix: str | None
@@ -629,6 +636,7 @@ class MetricChangeRow(TypedDict):
     client_id: str | None
     principal: str | None
     client_instance_id: bytes | None
+    instance_id: str | None
     client_software_name: str | None
     client_software_version: str | None
     owner: str | None

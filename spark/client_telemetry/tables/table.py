@@ -125,6 +125,11 @@ class Table(Generic[Row]):
 
 
 CLUSTER_ID = Column("cluster_id", STRING, "Kafka's cluster id", nullable=False)
+CLUSTER_NAME = Column(
+    "cluster_name",
+    STRING,
+    "What people call the cluster: its name in the clusters file, or its id; null = written before there were names",
+)
 DT = Column("dt", DATE, "UTC day of the raw object, from the broker's receive time", nullable=False)
 BROKER_ID = Column("broker_id", INT, "Kafka's node id", nullable=False)
 BROKER_INCARNATION = Column(
@@ -143,6 +148,12 @@ SOURCE = (
     ),
 )
 
+INSTANCE_ID = Column(
+    "instance_id",
+    STRING,
+    "client_instance_id as Kafka's Uuid.toString and logs show it: URL-safe base64, 22 characters (librdkafka's logs have + and / for - "
+    "and _); null = none, or written before there was this column",
+)
 CLIENT = (
     Column("client_id", STRING, "client.id exactly as sent, any string; null = the request contained none"),
     Column("principal", STRING, "Kafka principal, `User:name`; empty = not known"),

@@ -74,6 +74,11 @@ UPGRADE_OUTCOMES: "Table[UpgradeOutcomeRow]" = Table(
         Column(
             "api_keys", INTS, "APIs that were refused or answered only with errors, sorted", nullable=False
         ),
+        Column(
+            "api_names",
+            STRINGS,
+            "Names of api_keys, in their order; null = written before there was this column",
+        ),
         Column("reasons", STRINGS, "What the brokers recorded, in sentences", nullable=False),
         Column(
             "rates",

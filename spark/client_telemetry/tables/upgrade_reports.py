@@ -6,6 +6,7 @@ from client_telemetry.tables.suite import Expectations, Suite, every
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLUSTER_ID,
+    CLUSTER_NAME,
     DATE,
     LONG,
     PROCESSING_TIME,
@@ -41,6 +42,7 @@ UPGRADE_REPORTS: "Table[UpgradeReportRow]" = Table(
     comment="One row per upgrade question: the question, the evidence and the snapshots.",
     columns=(
         CLUSTER_ID,
+        CLUSTER_NAME,
         Column("report_id", STRING, "Id of the question; a re-run replaces its rows", nullable=False),
         Column("from_release", STRING, "Exact release that the evidence is from", nullable=False),
         Column("to_release", STRING, "Exact target release of the question", nullable=False),
@@ -115,6 +117,12 @@ UPGRADE_REPORTS: "Table[UpgradeReportRow]" = Table(
         Column("knowledge_gaps", STRING, "What it does not know of these releases, in words; null = nothing"),
         Column(
             "snapshots", MapType(STRING, LONG), "Table name to the snapshot id that was read", nullable=False
+        ),
+        Column(
+            "is_latest",
+            BOOLEAN,
+            f"{PROCESSING_TIME}whether no other answer to the question (cluster, from and to) is about a later day, or was given later about "
+            "the same day; null = written before answers were marked, and the question was not asked since",
         ),
         Column("code_version", STRING, f"{PROCESSING_TIME}version of the code", nullable=False),
         Column("created_at", TIMESTAMP, f"{PROCESSING_TIME}when the question was answered", nullable=False),

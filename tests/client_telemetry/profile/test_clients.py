@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.knowledge import apis
 from client_telemetry.profile.clients import clients
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
@@ -117,7 +118,11 @@ def profiled(spark: SparkSession) -> dict[str, list[dict]]:
 
 def found(spark: SparkSession, connections: Iterable[dict], sessions: Iterable[dict]) -> list[dict]:
     result = clients(
-        frame(spark, CLIENT_CONNECTIONS, connections), frame(spark, CLIENT_SESSIONS, sessions), RULES, DAY
+        frame(spark, CLIENT_CONNECTIONS, connections),
+        frame(spark, CLIENT_SESSIONS, sessions),
+        RULES,
+        DAY,
+        "fleet",
     )
     assert [(f.name, f.dataType) for f in result.schema] == [(f.name, f.dataType) for f in CLIENTS.schema]
     return [row.asDict(recursive=True) for row in result.collect()]
@@ -132,9 +137,16 @@ def _nullable(schema):
 @pytest.fixture(scope="module")
 def fleet_clients(fleet) -> list[dict]:
     rules = load_owner_rules((fleet.folder.parent / "owners.yaml").read_text())
-    return [
-        row.asDict(recursive=True) for row in clients(fleet.connections, fleet.sessions, rules, DAY).collect()
-    ]
+    found = clients(fleet.connections, fleet.sessions, rules, DAY, "fleet")
+    return [row.asDict(recursive=True) for row in found.collect()]
+
+
+def test_clusters_and_requests_have_names(fleet_clients):
+    assert {client["cluster_name"] for client in fleet_clients} == {"fleet"}
+    for client in fleet_clients:
+        named = [f"{apis.name(use['api_key'])} v{use['version']}" for use in client["api_uses"]]
+        assert client["request_versions"] == named
+    assert any("JoinGroup v" in named for client in fleet_clients for named in client["request_versions"])
 
 
 USES = [
@@ -481,6 +493,8 @@ def test_frames_need_no_order(spark: SparkSession):
 
     def computed(parts: int, rows: list[dict]) -> list[str]:
         connections = frame(spark, CLIENT_CONNECTIONS, rows).repartition(parts)
-        return sorted(map(str, clients(connections, frame(spark, CLIENT_SESSIONS, []), RULES, DAY).collect()))
+        return sorted(
+            map(str, clients(connections, frame(spark, CLIENT_SESSIONS, []), RULES, DAY, "fleet").collect())
+        )
 
     assert computed(1, rows) == computed(9, rows[::-1])

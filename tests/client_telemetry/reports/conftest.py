@@ -19,6 +19,7 @@ REPORT_ID = "manual__2026-11-21T05:00:00+00:00"
 def question(clients: int, **changes) -> dict:
     return {
         "cluster_id": CLUSTER_ID,
+        "cluster_name": CLUSTER_ID,
         "report_id": REPORT_ID,
         "from_release": "3.9.1",
         "to_release": "4.0.0",
@@ -40,6 +41,7 @@ def question(clients: int, **changes) -> dict:
         "measured_targets": None,
         "knowledge_gaps": None,
         "snapshots": {"client_connections": 4711, "brokers": 4712},
+        "is_latest": True,
         "code_version": "0.1.0",
         "created_at": datetime(2026, 11, 22, 2, 10, tzinfo=UTC),
         **changes,

@@ -13,6 +13,7 @@ GOOD = {
     "sequence": 0,
     "received_at": _NOON,
     "client_instance_id": bytes(range(16)),
+    "instance_id": "AAECAwQFBgcICQoLDA0ODw",
     "client_id": "orders",
     "principal": "User:orders",
     "client_address": "10.0.0.1",

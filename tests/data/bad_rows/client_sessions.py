@@ -9,6 +9,7 @@ GOOD = {
     "cluster_id": "bad-rows",
     "dt": dt.date(2026, 11, 21),
     "client_instance_id": bytes(range(16)),
+    "instance_id": "AAECAwQFBgcICQoLDA0ODw",
     "first_evidence_at": _NOON,
     "last_evidence_at": _LATER,
     "started_at": _NOON,

@@ -19,6 +19,7 @@ def _use(api_key: int, version: int, requests: int) -> dict:
 
 GOOD = {
     "cluster_id": "bad-rows",
+    "cluster_name": "orders-eu",
     "dt": dt.date(2026, 11, 21),
     "client_id": "orders producer",
     "principal": "User:orders",
@@ -53,6 +54,7 @@ GOOD = {
     "listeners": ["CLIENTS"],
     "security_protocols": ["SASL_SSL"],
     "api_uses": [_use(0, 11, 500), _use(18, 4, 1)],
+    "request_versions": ["Produce v11", "ApiVersions v4"],
     "group_ids": [],
     "transactional_ids": [],
     "broker_software_versions": ["3.9.1"],

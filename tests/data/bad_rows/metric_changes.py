@@ -12,6 +12,7 @@ GOOD = {
     "client_id": "orders",
     "principal": "User:orders",
     "client_instance_id": None,
+    "instance_id": None,
     "client_software_name": "apache-kafka-java",
     "client_software_version": "3.9.1",
     "owner": None,

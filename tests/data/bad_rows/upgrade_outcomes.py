@@ -28,6 +28,7 @@ GOOD = {
     "comparison": "happened",
     "lost_functions": ["produce"],
     "api_keys": [0],
+    "api_names": ["Produce"],
     "reasons": ["Produce v2 refused 12 times"],
     "rates": [{"function": "produce", "before": 40.0, "after": 0.0}],
     "fix": "upgrade it",

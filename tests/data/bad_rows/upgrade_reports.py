@@ -15,6 +15,7 @@ def _target(release: str, safe: int = 1) -> dict:
 
 GOOD = {
     "cluster_id": "bad-rows",
+    "cluster_name": "orders-eu",
     "report_id": "report",
     "from_release": "3.9.1",
     "to_release": "4.0.0",
@@ -36,6 +37,7 @@ GOOD = {
     "measured_targets": None,
     "knowledge_gaps": None,
     "snapshots": [("clients", 1)],
+    "is_latest": True,
     "code_version": "0.1.0",
     "created_at": _NOON,
 }

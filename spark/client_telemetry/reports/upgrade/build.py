@@ -219,7 +219,7 @@ def asked_question(row: UpgradeReportRow, cluster_name: str | None) -> Question:
     for count in ("clients_by_pushes_only", "already_failing"):
         values[count] = values[count] or 0
     values["snapshots"] = dict(sorted(dict(values["snapshots"]).items()))
-    return Question(**values, cluster_name=cluster_name or row["cluster_id"])
+    return Question(**values, cluster_name=cluster_name or row.get("cluster_name") or row["cluster_id"])
 
 
 def _connections(counted_only: Sequence[ConnectionsCountedOnlyRecord] | None, is_named: bool) -> int:
