@@ -1,6 +1,7 @@
 """Who sees what, by Airflow's auth manager: whoever may read a DAG sees what it published, and, of a cluster to which the clusters
 file gives a team, only who is of that team. What was shown and what was refused is in the audit log."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -43,6 +44,9 @@ class Reader:
 
     def sees(self, cluster: str) -> bool:
         return self._reason_against(cluster) is None
+
+    def sees_all(self, clusters: Iterable[str]) -> bool:
+        return all(map(self.sees, clusters))
 
     def check(self, dag_id: str, *place: str) -> None:
         """`place`: cluster, report or day, and the path of a file in it, as far as the page has one. Raises HTTPException."""

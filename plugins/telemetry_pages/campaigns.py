@@ -38,7 +38,7 @@ def campaign_page(request: Request, files: Files, reader: ReaderDep, campaign: s
 def shown_to(files: Published, reader: Reader) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Campaigns that a reader of the DAG sees: those whose day has not passed, the next one first, and the others, the last one
     first."""
-    found = [each for each in files.campaigns() if all(map(reader.sees, each["clusters"]))]
+    found = [each for each in files.campaigns() if reader.sees_all(each["clusters"])]
     found.sort(key=lambda each: (each["planned_for"], each["campaign"]))
     today = datetime.now(UTC).date().isoformat()
     passed = [each for each in found if each["planned_for"] < today]
@@ -55,18 +55,24 @@ def _not_asked(reader: Reader, published: set[str]) -> list[dict[str, Any]]:
             "planned_for": f"{each.date}",
         }
         for each in open_campaigns(())
-        if each.name not in published and all(map(reader.sees, each.clusters))
+        if each.name not in published and reader.sees_all(each.clusters)
     ]
 
 
 def check(files: Published, reader: Reader, campaign: str) -> None:
     """Raises NotPublished, or HTTPException for who does not see each of its clusters."""
-    for cluster in files.document(CAMPAIGNS, campaign, "gate.json")["clusters"]:
+    for cluster in _clusters(files, campaign):
         reader.check(CAMPAIGN, cluster)
 
 
 def sees(files: Published, reader: Reader, campaign: str) -> bool:
     try:
-        return all(map(reader.sees, files.document(CAMPAIGNS, campaign, "gate.json")["clusters"]))
+        return reader.sees_all(_clusters(files, campaign))
     except NotPublished:
         return False
+
+
+def _clusters(files: Published, campaign: str) -> list[str]:
+    """Raises NotPublished."""
+    found: list[str] = files.document(CAMPAIGNS, campaign, "gate.json")["clusters"]
+    return found
