@@ -122,7 +122,8 @@ def curve(
     for place, line in enumerate(lines):
         parts.append(_drawn(line, place, x, y))
     ends = f"{_clock(since, until - since)} to {_clock(until, until - since)}"
-    said = "; ".join(_summary(line, unit) for line in lines)
+    findings = [_finding(line, until - since) for line in lines]
+    said = "; ".join(f"{line.name}: {finding}" for line, finding in zip(lines, findings, strict=True))
     legend = Markup("") if len(lines) < 2 else _legend(lines)
     first = f"{lines[0].name} " if len(lines) > 1 else ""
     return Markup(
@@ -130,11 +131,11 @@ def curve(
         '<svg viewBox="0 {} {} {}" role="img" aria-label="{}">{}</svg>{}</figure>'
     ).format(
         title,
-        f"{unit}: {first}{_finding(lines[0], until - since)}",
+        f"{unit}: {first}{findings[0]}",
         -head,
         WIDTH,
         HEIGHT + head,
-        f"{title}, {ends}: {said}",
+        f"{title} ({unit}), {ends}: {said}",
         Markup("").join(parts),
         legend,
     )
@@ -254,13 +255,6 @@ def _thinned(points: Sequence[tuple[float, float | None]]) -> list[tuple[float, 
         middle = part[len(part) // 2][0]
         found.append((middle, sum(values) / len(values) if values else None))
     return found
-
-
-def _summary(line: Line, unit: str) -> str:
-    values = [value for _, value in line.points if value is not None and math.isfinite(value)]
-    if not values:
-        return f"{line.name}: nothing measured"
-    return f"{line.name}: {number(values[0])} at first, {number(values[-1])} at last, at most {number(max(values))} {unit}"
 
 
 def number(value: float) -> str:

@@ -112,7 +112,7 @@ def test_the_lines_of_most_requests_have_a_name_and_the_others_are_their_sum() -
         "StopReplica v0",
         "2 others",
     ]
-    assert "2 others: 3 at first, 0 at last, at most 3 requests a minute" in text
+    assert "2 others: 0 after 05:39, at most 3" in text
 
 
 def test_the_index_says_what_the_files_hold() -> None:
