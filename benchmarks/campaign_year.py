@@ -20,6 +20,12 @@ from client_telemetry.campaign.states import history
 START: Final = dt.date(2026, 1, 5)
 WEEKS: Final = 53
 RELEASE: Final = "4.0.1"
+_EXPLANATIONS: Final = {
+    "breaks": "It joins groups with JoinGroup v1, which 4.0.1 does not accept",
+    "insufficient_evidence": "Its login was not seen",
+    "degrades": "It asks for metrics that 4.0.1 does not have",
+    "safe": "4.0.1 accepts all that it sends",
+}
 _DUE = dt.timedelta(weeks=6)
 
 
@@ -67,8 +73,8 @@ class _Life:
             software="",
             verdict=self.verdict,
             rules=("observed_version_refused",) if stops else (),
-            explanation=f"it is {self.verdict}",
-            fix="upgrade it" if stops else None,
+            explanation=_EXPLANATIONS[self.verdict],
+            fix="Upgrade sarama to 1.41.0 or later" if stops else None,
             first_seen_at=self.since,
             last_seen_at=self.last,
         )

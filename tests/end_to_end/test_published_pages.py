@@ -6,6 +6,7 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,8 +83,9 @@ def pages(tmp_path_factory) -> dict[str, Path]:
 
 
 def a_year_of_a_campaign(root: Path) -> Path:
-    """Of 240 clients on 3 clusters, with every kind of change."""
+    """Of 240 clients on 3 clusters, with every kind of change; one owner is late, and two waivers are in force."""
     from client_telemetry.campaign.gate import Knowledge, decide
+    from client_telemetry.campaign.plan import WAIVE, Statement, Target
     from client_telemetry.campaign.states import history
     from client_telemetry.reports.campaign.publish import publish
     from client_telemetry.reports.campaign.view import view
@@ -91,9 +93,26 @@ def a_year_of_a_campaign(root: Path) -> Path:
     from benchmarks.campaign_year import year
 
     made = year(240, 3)
-    changes, reports = history(made.campaign, made.answers, made.until), [each.facts for each in made.answers]
-    decision = decide(made.campaign, changes, reports, Knowledge("k", made.until), made.until)
-    return publish(view(made.campaign, changes, reports, decision, made.until), root) / "index.html"
+    day = made.until
+    waived = [
+        Statement(
+            WAIVE,
+            Target(application=name),
+            "ann@example.com",
+            day,
+            day + timedelta(days=days),
+            "retired soon",
+        )
+        for name, days in (("app-00003", 20), ("app-00015", 6))
+    ]
+    campaign = replace(
+        made.campaign,
+        deadlines={"team-33": day - timedelta(days=3)},
+        statements=(*made.campaign.statements, *waived),
+    )
+    changes, reports = history(campaign, made.answers, day), [each.facts for each in made.answers]
+    decision = decide(campaign, changes, reports, Knowledge("k", day), day)
+    return publish(view(campaign, changes, reports, decision, day), root) / "index.html"
 
 
 def opened(browser: "Browser", path: Path, scheme: str = "light", width: int = 1400) -> "Page":
@@ -129,14 +148,101 @@ def test_nothing_against_aa_on_the_pages_in_airflow(browser, web, tmp_path, path
 
 
 def check_against_aa(browser: "Browser", path: Path, scheme: str) -> None:
-    """On a large screen, and where it is light, on a tablet and a phone, too: there, without scrolling to the right."""
+    """On a large screen, a tablet and a phone; without scrolling to the right."""
     page = opened(browser, path, scheme)
     page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
     page.add_script_tag(content=(files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
-    for width in WIDTHS if scheme == "light" else WIDTHS[:1]:
+    for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(CHECK, AA) == [], width
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+def test_the_page_of_a_campaign_is_short_and_on_paper_it_is_whole(browser, pages):
+    page = opened(browser, pages["campaign"])
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3200
+    folded = page.locator("#settled tbody tr").first
+    assert not folded.is_visible()
+    name = folded.locator("code").first.text_content()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert name in page.evaluate("document.querySelector('main').innerText")
+    page.context.close()
+
+
+class Reader:
+    """Of the page of a campaign: clicks, and counts them. What is asked for has to be on the screen then."""
+
+    def __init__(self, page: "Page") -> None:
+        self.page = page
+        self.clicks = 0
+
+    def click(self, name: str, within: str = "nav") -> None:
+        self.clicks += 1
+        assert self.clicks <= 3
+        self.page.locator(within).get_by_text(name).first.click()
+
+    def seen(self, selector: str) -> str:
+        found = self.page.locator(selector).first
+        top, bottom = found.evaluate(
+            "found => { const box = found.getBoundingClientRect(); return [box.top, box.bottom] }"
+        )
+        assert top >= 0 and bottom <= 900, selector
+        return found.inner_text()
+
+
+@pytest.fixture
+def reader(browser, pages) -> Iterator[Reader]:
+    page = opened(browser, pages["campaign"])
+    yield Reader(page)
+    page.context.close()
+
+
+def test_what_is_the_decision_and_what_does_the_gate_say(reader):
+    assert re.match(r"Not ready: \d+ applications of \d+ owners left, ", reader.seen("h1"))
+    assert reader.seen("#gate h2") == "Gate: no-go"
+    assert "applications left with the verdict breaks" in reader.seen("#gate li")
+    assert reader.clicks == 0
+
+
+def test_which_owner_is_late(reader):
+    reader.click("1 late")
+    row = reader.seen("#owners tbody tr")
+    assert row.startswith("team-33") and "2027-01-01 late" in row
+
+
+def test_what_changed_since_last_monday_and_why(reader):
+    reader.click("What changed")
+    assert reader.seen("#changes h2").startswith("What changed since 2026-12-28")
+    day, application, state, why = reader.seen("#changes tbody tr").split("\t")[:4]
+    assert day == "2027-01-04" and application.startswith("app-") and state and len(why) > 20
+
+
+def test_which_waivers_end_soon(reader):
+    reader.click("Waivers and promises")
+    row = reader.seen("#ending tbody tr")
+    assert "2027-01-10" in row and "6 days" in row and "app-00015" in row
+
+
+def test_write_to_one_owner(reader):
+    reader.click("Owners")
+    reader.click("more owners", "#owners summary")
+    reader.click("mail", "#owners details tbody tr:first-child .messages")
+    reader.page.wait_for_url("**/message.html")
+    assert "will be upgraded to Kafka 4.0.1 on 2027-01-11" in reader.page.locator("body").inner_text()
+
+
+def test_a_folded_application_is_reached_by_keyboard_and_by_its_address(browser, pages):
+    page = opened(browser, pages["campaign"])
+    page.locator("#applications summary").focus()
+    page.keyboard.press("Enter")
+    row = page.locator("#applications details tbody tr").last
+    assert row.is_visible()
+    address = row.get_attribute("id")
+    page.goto("about:blank")
+    page.goto(f"{pages['campaign'].as_uri()}#{address}")
+    assert page.locator(f"#{address}").is_visible()
     page.context.close()
 
 

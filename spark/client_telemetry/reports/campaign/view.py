@@ -75,6 +75,30 @@ class CampaignView:
     """The newest of each cluster."""
     corrections: tuple[Correction, ...] = ()
 
+    @property
+    def since(self) -> dt.date:
+        """The day after which changes are recent."""
+        return self.day - dt.timedelta(days=RECENT_DAYS)
+
+    @property
+    def left(self) -> tuple[ApplicationRow, ...]:
+        return tuple(row for row in self.applications if row.state in LEFT)
+
+    @property
+    def settled(self) -> tuple[ApplicationRow, ...]:
+        return tuple(row for row in self.applications if row.state not in LEFT)
+
+    @property
+    def late(self) -> int:
+        """Owners past their deadline."""
+        return sum(owner.is_late for owner in self.owners)
+
+    @property
+    def ending(self) -> tuple[StateChange, ...]:
+        """Waivers and promises in force, those that end first first."""
+        in_force = (change for row in self.applications for change in row.on if change.until)
+        return tuple(sorted(in_force, key=lambda change: (change.until or self.day, change.application)))
+
 
 def view(
     campaign: Campaign,
