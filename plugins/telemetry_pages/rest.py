@@ -15,6 +15,7 @@ from telemetry_pages.light import package_module
 from telemetry_pages.published import CAMPAIGNS, REPORTS, File, NotPublished, Published
 
 _questions_module = package_module("answers.questions")
+_published_module = package_module("answers.published")
 NotThere: type[Exception] = _questions_module.NotThere
 MOST: Final = int(_questions_module.MOST)
 
@@ -43,10 +44,8 @@ class _Readable:
         return [{**each, "report": each["folder"]} for each in found]
 
     def report(self, cluster: str, report: str = "") -> dict[str, Any]:
-        found = self.reports(cluster)
-        if not found:
-            raise NotThere(f"cluster {cluster!r} has no upgrade report")
-        return self._document(REPORTS, cluster, report or str(found[0]["report"]), "report.json")
+        name = _published_module.report_name(cluster, self.reports(cluster), report)
+        return self._document(REPORTS, cluster, name, "report.json")
 
     def campaigns(self) -> list[str]:
         return [each["folder"] for each in self._files.campaigns()]

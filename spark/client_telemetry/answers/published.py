@@ -1,7 +1,7 @@
 """Published reports and campaigns in a folder, found by what the folder lists: no name that is asked for becomes a path."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -42,10 +42,7 @@ class Published:
 
     def report(self, cluster: str, report: str = "") -> Document:
         """report.json of the named report, or of the newest one."""
-        summaries = self.reports(cluster)
-        if not summaries:
-            raise NotThere(f"cluster {cluster!r} has no upgrade report")
-        name = report or str(summaries[0]["report"])
+        name = report_name(cluster, self.reports(cluster), report)
         folders = _folders(_named(_folders(self._root / _REPORTS), cluster, "cluster"))
         return _parsed(_named(folders, name, f"report of cluster {cluster}") / "report.json")
 
@@ -55,6 +52,13 @@ class Published:
     def campaign(self, name: str) -> Document:
         """campaign.json."""
         return _parsed(_named(_folders(self._root / _CAMPAIGNS), name, "campaign") / "campaign.json")
+
+
+def report_name(cluster: str, summaries: Sequence[Mapping[str, object]], report: str) -> str:
+    """Of the report that was asked for, or of the newest one. `summaries`: newest first."""
+    if not summaries:
+        raise NotThere(f"cluster {cluster!r} has no upgrade report")
+    return report or str(summaries[0]["report"])
 
 
 def _folders(folder: Path) -> list[Path]:
