@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,12 +114,14 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
     rows: list[tuple[str, ...]] = []
     verdicts: list[ClientVerdict | Judged] = []
     owners, bad = [], 0
+    # Lists have many clients alike.
+    verdict_of = cache(lambda alike: _verdict(alike, source, target, levels, args.vendor))
     for entry in progress.counted("judging clients", entries):
         if isinstance(entry, BadRow):
             print(entry, file=sys.stderr)
             bad += 1
             continue
-        verdict = _verdict(entry, source, target, levels, args.vendor)
+        verdict = verdict_of(replace(entry, client="", owner=None))
         if not_known and verdict.verdict != Verdict.BREAKS:
             verdict = replace(verdict, condition="; ".join(filter(None, (verdict.condition, not_known))))
         verdicts.append(verdict)

@@ -148,7 +148,7 @@ def in_its_log(case: Case, reasons: list[Finding]) -> str:
     if message is None:
         return ""
     who = "It" if message.version == version else f"{library} {client_versions.text(message.version)}"
-    return f"{who} says then: “{message.says}”." if message.says else f"{who} reports no error then."
+    return f"{who} says then: “{message.says}”."
 
 
 def capitalised(text: str) -> str:

@@ -12,8 +12,8 @@
   explains it works with the target.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 
 from client_telemetry.compatibility import eras, fingerprints, identification, one_process
 from client_telemetry.compatibility.case import Case
@@ -252,13 +252,38 @@ def _can_be_one_process(case: Case, several: one_process.Several) -> bool:
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
     """What a client of unknown library can be: version ranges of libraries that send what it sends."""
-    profiles = fingerprints.candidates(case.seen, case.source, case.evidence.declares_software)
-    client_id = case.evidence.client_id
+    return _candidates(*_of_candidates(case))
+
+
+def candidates_by_library(case: Case) -> Mapping[str, tuple[fingerprints.Profile, ...]]:
+    """The same, by library."""
+    return _candidates_by_library(*_of_candidates(case))
+
+
+def _of_candidates(case: Case) -> tuple[tuple[tuple[int, tuple[int, ...]], ...], str, bool, str | None]:
+    return case.seen, case.source, case.evidence.declares_software, case.evidence.client_id
+
+
+@lru_cache(maxsize=4096)
+def _candidates(
+    seen: tuple[tuple[int, tuple[int, ...]], ...], source: str, declares_software: bool, client_id: str | None
+) -> tuple[fingerprints.Profile, ...]:
+    profiles = fingerprints.candidates(seen, source, declares_software)
     if client_id is None:
         return profiles
     return tuple(
         profile for profile in profiles if fingerprints.can_have_client_id(profile.library, client_id)
     )
+
+
+@lru_cache(maxsize=4096)
+def _candidates_by_library(
+    seen: tuple[tuple[int, tuple[int, ...]], ...], source: str, declares_software: bool, client_id: str | None
+) -> Mapping[str, tuple[fingerprints.Profile, ...]]:
+    found: dict[str, list[fingerprints.Profile]] = {}
+    for profile in _candidates(seen, source, declares_software, client_id):
+        found.setdefault(profile.library, []).append(profile)
+    return {library: tuple(profiles) for library, profiles in found.items()}
 
 
 @cache

@@ -65,12 +65,14 @@ def _issues_of_unseen_roles(case: Case) -> Iterator[Finding]:
         if issue.verdict != Verdict.BREAKS or issue.when != When.AT_ONCE:
             continue
         what = _what_it_may_do(case, issue)
+        if not what:
+            continue
         finding = _finding(
             case,
             issue,
             Suspect("it", issue.library, issue.version_from, issue.version_to, Confidence.INFERRED),
         )
-        if what and (finding.condition_met in (None, Answer.YES) or finding.could_be_met):
+        if finding.condition_met in (None, Answer.YES) or finding.could_be_met:
             yield replace(
                 finding,
                 condition=" and ".join(filter(None, (what, issue.condition))),
@@ -157,17 +159,15 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
         return False
     if issue.library == UNKNOWN_LIBRARY and (case.contradiction or evidence.declares_software):
         return True
-    profiles = inference.candidates(case)
+    profiles = inference.candidates_by_library(case)
+    of_library = profiles.get(issue.library, ())
+    has_issue = any(_is_of(issue, profile) for profile in of_library)
     if issue.library == fingerprints.by_client_id(evidence.client_id)[0]:
-        of_library = [profile for profile in profiles if profile.library == issue.library]
-        return not of_library or any(_is_of(issue, profile) for profile in of_library)
-    if case.looks_like and case.looks_like.named:
-        profiles = (
-            tuple(profile for profile in profiles if profile.library == case.looks_like.library) or profiles
-        )
+        return not of_library or has_issue
     if not profiles:
         return issue.library == UNKNOWN_LIBRARY
-    return any(_is_of(issue, profile) for profile in profiles)
+    named = case.looks_like.library if case.looks_like and case.looks_like.named else None
+    return has_issue and (named == issue.library or named not in profiles)
 
 
 def _asks_above(case: Case) -> bool:

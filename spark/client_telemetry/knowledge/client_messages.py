@@ -43,7 +43,7 @@ class Message(NamedTuple):
     refused: frozenset[int]
     """Keys of the APIs that it requested nevertheless, and was disconnected; empty: it asked which versions there are."""
     says: str
-    """Empty: it reports no error, and goes on trying or waiting."""
+    """Empty: it reported no error for as long as it was run, which says nothing of later."""
 
 
 @cache
@@ -88,7 +88,7 @@ def of(
     gives_up: bool,
 ) -> Message | None:
     """What the library says in one of these roles on the target, where it is refused one of these APIs: the newest measured version
-    up to the given one, otherwise the oldest. None: not measured."""
+    up to the given one, otherwise the oldest. None: it said nothing while it was measured, or was not measured."""
     measured = measured_target(target)
     releases_like_it = frozenset(measured.answers_like if measured else (target,))
     fitting = [
@@ -98,5 +98,10 @@ def of(
         and message.brokers & releases_like_it
         and (message.refused & frozenset(keys) if message.refused else gives_up)
     ]
-    not_newer = [message for message in fitting if version is not None and message.version <= version]
-    return next(reversed(not_newer), next(iter(fitting), None))
+    if not fitting:
+        return None
+    versions = [message.version for message in fitting]
+    measured_version = max((each for each in versions if version and each <= version), default=versions[0])
+    return next(
+        (message for message in fitting if message.version == measured_version and message.says), None
+    )
