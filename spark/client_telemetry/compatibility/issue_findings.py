@@ -99,14 +99,14 @@ def _what_it_may_do(case: Case, issue: KnownIssue) -> str:
 
 
 def _possible_issues(case: Case) -> Iterator[Finding]:
-    """What would break a client of unknown library or version at once: the issues of every library that it can be. They
-    decide nothing, but keep it from being called safe.
+    """What would break a client of unknown library or version: the issues of every library that it can be. They decide
+    nothing, but keep it from being called safe.
     """
     who = case.identity
     if who is not None and who.version is not None and who.version_decides and not case.contradiction:
         return
     for issue in known_issues.brought_by(case.source, case.target):
-        if issue.verdict != Verdict.BREAKS or issue.when != When.AT_ONCE or not _can_be_of(case, issue):
+        if issue.verdict != Verdict.BREAKS or not _can_be_of(case, issue):
             continue
         if issue.roles and not issue.roles & set(case.roles):
             continue
@@ -115,9 +115,8 @@ def _possible_issues(case: Case) -> Iterator[Finding]:
             issue,
             Suspect("it", issue.library, issue.version_from, issue.version_to, Confidence.INFERRED),
         )
-        asks_how_it_logs_in = issue.condition_test.is_about_login and bool(finding.settled_by)
         if finding.condition_met == Answer.NO or (
-            finding.condition_met == Answer.UNKNOWN and not (finding.could_be_met or asks_how_it_logs_in)
+            finding.condition_met == Answer.UNKNOWN and not (finding.could_be_met or finding.settled_by)
         ):
             continue
         which = ""

@@ -116,3 +116,11 @@ def test_a_commit_of_a_go_module_may_be_any_version():
     found = verdict(*MODERN, **told, sasl_mechanism="SCRAM-SHA-512", source="2.8.1", target="3.9.1")
     assert found.verdict == "insufficient_evidence"
     assert "it is franz-go 0.6.0 to 1.2.6 and it uses SCRAM" in found.condition
+
+
+def test_a_library_of_unknown_version_has_the_latent_issues_of_all_its_versions_as_conditions():
+    """librdkafka 2.5.0 to 2.5.2 abort once a subscription matches none of their metrics (KIP-714, brokers from 3.7)."""
+    for version, condition in (("2.5.1", ""), ("", "it is librdkafka 2.5.0 to 2.5.2 and "), ("2.6.1", None)):
+        verdict = judge(ClientEvidence("librdkafka", version), "3.6.2", "3.9.1")
+        expected = f"breaks later if {condition}a KIP-714 subscription matches none of its metrics"
+        assert (expected in verdict.condition) == (condition is not None), version
