@@ -1,6 +1,7 @@
 """The commands about planned upgrades on a real report.json, and what they refuse."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_show_writes_the_page_and_prints_the_answer(place, tmp_path, capsys):
     assert campaign.main(["show", "next", *place, f"--out={tmp_path}"]) == 0
     sentence, page = capsys.readouterr().out.splitlines()
     assert sentence.startswith("Not ready: ")
-    assert sentence in Path(page).read_text()
+    assert sentence in re.sub(r"</?time>", "", Path(page).read_text())
     assert campaign.main(["show", "next", *place]) == 0
     assert capsys.readouterr().out.startswith("# next: ")
 
