@@ -171,7 +171,6 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/mcp.md", "pip install"): RunBy("client_telemetry/answers/test_mcp.py"),
     ("docs/mcp.md", '{"mcpServers"'): NotRun("is the configuration of other programs; client_telemetry/answers/test_mcp.py starts the same command"),
     ("docs/questions.md", "SELECT"): QUESTIONS,
-    ("docs/questions.md", "WITH newest"): QUESTIONS,
     ("docs/questions.md", "from pyiceberg"): QUESTIONS,
     ("docs/notices.md", "mail:"): RunBy("client_telemetry/cli/test_notify.py"),
     ("docs/notices.md", "client-telemetry notify"): RunBy("client_telemetry/cli/test_notify.py"),

@@ -28,7 +28,7 @@ def named(text: str, version: str) -> Client:
     >>> named("franz-go", "v1.20.7").text, named("pkg:npm/kafkajs@2.2.4", "").text
     ('franz-go 1.20.7', 'kafkajs 2.2.4')
     >>> named("kafkajs", "2.x").why_unknown
-    "'2.x' is not the version of one release"
+    "'2.x' names a line of releases, not one"
     """
     text, version = text.strip(), version.strip()
     if text.startswith("pkg:"):

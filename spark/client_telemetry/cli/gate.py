@@ -76,8 +76,9 @@ _WORDS: Final = {GO: "go", NO_GO: "no-go", CANNOT_TELL: "cannot tell"}
 
 
 def _decided(named: Path, report: Report, fail_on: Sequence[str]) -> tuple[int, str]:
-    """With what artefacts say beside the report. Raises NotWritten."""
-    return decide_by_report(report, fail_on, written_file.beside(named, str(report["question"]["report_id"])))
+    """With what artefacts say beside the report: those from before there were artefacts name no question. Raises NotWritten."""
+    written = written_file.beside(named, report["question"]["report_id"]) if "question" in report else None
+    return decide_by_report(report, fail_on, written)
 
 
 def _by_report(args: argparse.Namespace) -> int:

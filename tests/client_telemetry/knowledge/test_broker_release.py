@@ -310,7 +310,7 @@ def test_every_question_is_answered_after_a_release_was_added(
     for source, target in (("3.9.1", "4.0.0"), ("3.9.1", release), ("4.0.0", release), (release, "4.0.0")):
         verdicts = tmp_path / "verdicts.csv"
         asked = run(
-            "compatibility", "--from", source, "--to", target, "--input", clients, "--output", verdicts
+            "cli", "compatibility", "--from", source, "--to", target, "--input", clients, "--output", verdicts
         )
         assert asked.returncode == 0, asked.stderr
         assert "old,breaks," in verdicts.read_text() and "new,safe," in verdicts.read_text()

@@ -55,8 +55,12 @@ def test_the_model_has_the_columns_of_the_tables():
     finding_columns = [c.name for c in UPGRADE_FINDINGS.columns if c.name not in of_question | of_client]
     assert sorted(names(ClientVerdict)) == sorted(verdict_columns + DERIVED)
     assert names(Finding) == finding_columns
-    question_columns = {c.name for c in UPGRADE_REPORTS.columns} - {"targets", "measured_targets"}
-    assert set(names(Question)) == question_columns | {"cluster_name"}
+    question_columns = {c.name for c in UPGRADE_REPORTS.columns} - {
+        "targets",
+        "measured_targets",
+        "is_latest",
+    }
+    assert set(names(Question)) == question_columns
     assert UPGRADE_REPORTS.schema["targets"].dataType.elementType.names == [
         "to_release",
         *OUTCOMES,
