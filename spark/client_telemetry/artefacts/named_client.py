@@ -11,11 +11,10 @@ from client_telemetry.artefacts.packages import Package
 from client_telemetry.compatibility import release_lines
 from client_telemetry.knowledge import client_ranges, known_packages
 from client_telemetry.knowledge.known_packages import MANAGES, MANAGES_NOTHING, KnownPackage
-from client_telemetry.knowledge.software import WrittenLibrary
+from client_telemetry.knowledge.software import SECOND_VERSION, WrittenLibrary
 
 _ONE_VERSION = re.compile(r"v?\d+(?:\.\d+){2,}(?:[-+.~][0-9A-Za-z.+~-]+)?")
 _LINE = re.compile(r"v?\d+(?:\.\d+)?(?:\.[xX*])?")
-_SECOND_VERSION = re.compile(r"v?\d+(?:\.\d+)+-v?\d+\.\d")
 _OF_A_LIST = "list"
 """Type of a package that a list names by something else than a package's name."""
 
@@ -74,7 +73,7 @@ def _checked(name: str, version: str, of: Callable[[Package], Client]) -> Client
         why = "its version is not written"
     elif _LINE.fullmatch(version):
         why = f"{version!r} names a line of releases, not one"
-    elif not _ONE_VERSION.fullmatch(version) or _SECOND_VERSION.match(version):
+    elif not _ONE_VERSION.fullmatch(version) or SECOND_VERSION.match(version):
         why = f"{version!r} is not the version of one release"
     return of(Package(_OF_A_LIST, name, None if why else version, why_unknown=why))
 

@@ -155,7 +155,8 @@ def _verdict(
         from client_telemetry.artefacts.code_seen import CodeSeen
 
         client = named_client.named(entry.library, entry.library_version)
-        if client.library or not _known_otherwise(entry):
+        by_name = None if client.library else _by_name(entry)
+        if by_name is None:
             seen = replace(evidence, client_software_name=None, client_software_version=None)
             found = [
                 judged.of(each, source, target, CodeSeen(), seen, levels, vendor)
@@ -165,25 +166,18 @@ def _verdict(
                 found = [judged.of(client, source, target, CodeSeen(), seen, levels, vendor)]
             longest = max(found, key=lambda each: len(each.condition))
             return longest if longest.identified_as else replace(longest, identified_as=client.text)
-        evidence = _by_name(entry)
+        evidence = by_name
     return judge(evidence, source, target, features=levels, vendor=vendor)
 
 
-def _known_otherwise(entry: Entry) -> bool:
-    """Whether the judge knows more of the name than that of a library."""
-    name = entry.library
-    return (
-        name in software.known() or products.called(name) != "" or entry.evidence.client_software_name == name
-    )
-
-
-def _by_name(entry: Entry) -> ClientEvidence:
-    name = entry.library
+def _by_name(entry: Entry) -> ClientEvidence | None:
+    """The client as the judge knows the name: as declared software, or as a product; None if it does not."""
+    name, evidence = entry.library, entry.evidence
     if name in software.known():
-        return replace(
-            entry.evidence, client_software_name=name, client_software_version=entry.library_version
-        )
-    return replace(entry.evidence, product=entry.evidence.product or products.called(name) or None)
+        return replace(evidence, client_software_name=name, client_software_version=entry.library_version)
+    if product := products.called(name):
+        return replace(evidence, product=evidence.product or product)
+    return evidence if evidence.client_software_name == name else None
 
 
 def _counts(verdicts: "Sequence[ClientVerdict | Judged]") -> str:

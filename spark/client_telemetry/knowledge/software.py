@@ -32,7 +32,7 @@ BINDINGS_COLUMNS = ("binding", "binding_version", "librdkafka_version", "note", 
 _CONFLUENT_PLATFORM = re.compile(r"(\d+\.\d+)(?:\.\d+)*(?:-[a-zA-Z0-9.]+)*?-c(?:cs|e)\b")
 """7.6.1-ccs and 7.6.1-ce, also 7.6.1-14-ccs of a hotfix: a Confluent Platform release, not a Kafka one."""
 _LINE = re.compile(r"(\d{1,3}\.\d{1,3})(?!\d)")
-_SECOND_VERSION = re.compile(r"v?\d+(?:\.\d+)+-v?\d+\.\d")
+SECOND_VERSION = re.compile(r"v?\d+(?:\.\d+)+-v?\d+\.\d")
 """Two versions in one text: a range, or Scala's before Kafka's (2.11-0.10.2.1)."""
 _NO_VERSION = re.compile(r"v?0\.0\.0(?![\d.])")
 """Of a build without a version: Go's pseudo-versions begin so (v0.0.0-20211011…), whatever commit they are of."""
@@ -218,7 +218,7 @@ def _is_one_version(software: Software, text: str) -> bool:
     """
     if not software.version_decides or not text:
         return True  # what it sends does not hang on the text
-    if not kip511.is_valid(text) or _SECOND_VERSION.match(text) or _NO_VERSION.match(text):
+    if not kip511.is_valid(text) or SECOND_VERSION.match(text) or _NO_VERSION.match(text):
         return False
     match = _LINE.match(text.removeprefix("v"))
     return (
