@@ -118,17 +118,40 @@ def failed_logins_ticket(report: UpgradeReport, owner: str) -> str:
     """For an owner of whom nothing was seen but failed logins."""
     question = report.question
     logins = [login for login in report.failed_logins if login.owner == owner]
+    return _ticket_of_unseen(
+        report,
+        f"Clients of {prose(owner)} cannot log in to {code(question.cluster_name)}",
+        "No client of yours was seen to work in the days of the report, so what the upgrade to "
+        f"{question.to_release} means for you is not known.",
+        [
+            *failed_login_rows(logins, len(logins)),
+            *written_ticket.of_owner(report.written, owner, len(logins) + 100),
+        ],
+    )
+
+
+def written_only_ticket(report: UpgradeReport, owner: str) -> str:
+    """For an owner of whom nothing was seen that needs work, and something is written that does."""
+    question = report.question
+    return _ticket_of_unseen(
+        report,
+        f"What is written for {prose(owner)} and the upgrade of {code(question.cluster_name)} to {question.to_release}",
+        "No broker saw these clients in the days of the report. If they run at all, such as once a month, the upgrade concerns them.",
+        written_ticket.of_unseen(report.written, owner),
+    )
+
+
+def _ticket_of_unseen(report: UpgradeReport, title: str, sentence: str, rows: Sequence[str]) -> str:
+    question = report.question
     lines = [
-        f"# Clients of {prose(owner)} cannot log in to {code(question.cluster_name)}",
+        f"# {title}",
         "",
         f"- **From:** {prose(report.asked_by) if report.asked_by else ASKER}",
         f"- **Date:** {question.created_at:%Y-%m-%d}",
         "",
-        "No client of yours was seen to work in the days of the report, so what the upgrade to "
-        f"{question.to_release} means for you is not known.",
+        sentence,
         "",
-        *failed_login_rows(logins, len(logins)),
-        *written_ticket.of_owner(report.written, owner, len(logins) + 100),
+        *rows,
         "## Evidence",
         "",
         f"- Report {code(question.report_id)}, {minute(question.created_at)}. Times are in UTC.",

@@ -19,8 +19,12 @@ from client_telemetry.reports.upgrade.document import answer_json, report_json
 from client_telemetry.reports.upgrade.earlier_report import Answered
 from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
 from client_telemetry.reports.upgrade.numbers import upgrade_numbers
-from client_telemetry.reports.upgrade.owner_message import ASKER, message_files
-from client_telemetry.reports.upgrade.owner_ticket import failed_logins_ticket, owner_ticket
+from client_telemetry.reports.upgrade.owner_message import message_files
+from client_telemetry.reports.upgrade.owner_ticket import (
+    failed_logins_ticket,
+    owner_ticket,
+    written_only_ticket,
+)
 from client_telemetry.reports.upgrade.page import report_page, with_links
 from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv, owner_csv
 from client_telemetry.reports.upgrade.ticket import report_ticket
@@ -226,10 +230,8 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
         result[f"{pack}/report.md"] = owner_ticket(report, stake)
         result[f"{pack}/clients.csv"] = owner_csv(clients, report.planned_for)
         result[f"{pack}/clients_full.csv"] = clients_csv([lines[id(client)] for client in clients])
-    asker = report.asked_by or ASKER
     for unseen in written_ticket.owners_to_tell(report.written):
-        ticket = written_ticket.ticket(report, unseen, asker)
-        result.setdefault(f"owners/{folder_name(unseen)}/report.md", ticket)
+        result.setdefault(f"owners/{folder_name(unseen)}/report.md", written_only_ticket(report, unseen))
     with_clients = {stake.owner for stake in report.owners}
     for owner in dict.fromkeys(login.owner for login in report.failed_logins):
         if owner is not None and owner not in with_clients:

@@ -15,8 +15,7 @@ from client_telemetry.formats.written_file import (
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.markdown import code, prose
-from client_telemetry.reports.upgrade.model import ClientVerdict, UpgradeReport
-from client_telemetry.reports.wording import minute
+from client_telemetry.reports.upgrade.model import ClientVerdict
 
 HEADING: Final = "## In artefacts, apart from what was seen"
 _LONGEST_PLACE: Final = 120
@@ -47,26 +46,11 @@ def owners_to_tell(document: Written | None) -> list[str]:
     return sorted({each["owner"] for each in lists if each["owner"] and each["verdict"] != Verdict.SAFE})
 
 
-def ticket(report: UpgradeReport, owner: str, asker: str) -> str:
-    """For an owner of whom nothing was seen that needs work, and something is written that does."""
-    question = report.question
-    written = report.written["written_not_seen"] if report.written else []
+def of_unseen(document: Written | None, owner: str) -> list[str]:
+    """All that is written of an owner and was not seen."""
+    written = document["written_not_seen"] if document else []
     artefacts = [each for each in written if each["owner"] == owner]
-    lines = [
-        f"# What is written for {prose(owner)} and the upgrade of {code(question.cluster_name)} to {question.to_release}",
-        "",
-        f"- **From:** {prose(asker)}",
-        f"- **Date:** {question.created_at:%Y-%m-%d}",
-        "",
-        "No broker saw these clients in the days of the report. If they run at all, such as once a month, the upgrade concerns them.",
-        "",
-        *_listed((), artefacts, len(artefacts)),
-        "## Evidence",
-        "",
-        f"- Report {code(question.report_id)}, {minute(question.created_at)}. Times are in UTC.",
-        "",
-    ]
-    return "\n".join(lines)
+    return _listed((), artefacts, len(artefacts))
 
 
 def to_confirm(document: Written | None, client: ClientVerdict) -> str:
