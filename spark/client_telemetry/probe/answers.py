@@ -36,7 +36,7 @@ class Cluster(NamedTuple):
     brokers: tuple[ClusterMember, ...]
 
 
-class _Bytes:
+class AnswerBytes:
     """Reads Kafka's primitive types one after the other (kafka.apache.org/protocol, "Protocol Primitive Types")."""
 
     def __init__(self, content: bytes) -> None:
@@ -48,6 +48,11 @@ class _Bytes:
             raise NotKafka("the answer ends too early: this is not a Kafka broker")
         self._place += count
         return taken
+
+    @property
+    def rest(self) -> bytes:
+        """What was not read yet."""
+        return self._content[self._place :]
 
     def number(self, form: str) -> int:
         (value,) = struct.unpack(form, self.take(struct.calcsize(form)))
@@ -98,7 +103,7 @@ def error_code(payload: bytes, error_at: int | None) -> int | None:
 
 def api_versions(payload: bytes, version: int) -> AdvertisedVersions:
     """`payload`: from the correlation id on. Of an answer with error 35, in which implementations differ, nothing else is read."""
-    answer = _Bytes(payload)
+    answer = AnswerBytes(payload)
     answer.int32()
     error = answer.int16()
     if error == KafkaError.UNSUPPORTED_VERSION:
@@ -115,7 +120,7 @@ def api_versions(payload: bytes, version: int) -> AdvertisedVersions:
     if flexible:
         answer.int32()
         for _ in range(answer.uvarint()):
-            tag, content = answer.uvarint(), _Bytes(answer.take(answer.uvarint()))
+            tag, content = answer.uvarint(), AnswerBytes(answer.take(answer.uvarint()))
             if tag == _SUPPORTED_FEATURES:
                 supported = _feature_levels(content)
             elif tag == _FINALIZED_FEATURES:
@@ -123,7 +128,7 @@ def api_versions(payload: bytes, version: int) -> AdvertisedVersions:
     return AdvertisedVersions(error, versions, supported, finalized)
 
 
-def _feature_levels(content: _Bytes) -> dict[str, tuple[int, int]]:
+def _feature_levels(content: AnswerBytes) -> dict[str, tuple[int, int]]:
     levels = {}
     for _ in range(content.count(compact=True)):
         name = content.text(compact=True)
@@ -134,7 +139,7 @@ def _feature_levels(content: _Bytes) -> dict[str, tuple[int, int]]:
 
 def cluster(payload: bytes) -> Cluster:
     """From an answer to Metadata version 2."""
-    answer = _Bytes(payload)
+    answer = AnswerBytes(payload)
     answer.int32()
     brokers = []
     for _ in range(answer.count(compact=False)):
@@ -148,7 +153,7 @@ def cluster(payload: bytes) -> Cluster:
 
 def mechanisms(payload: bytes) -> tuple[str, ...]:
     """From an answer to SaslHandshake version 0 or 1, sorted."""
-    answer = _Bytes(payload)
+    answer = AnswerBytes(payload)
     answer.int32()
     answer.int16()
     return tuple(sorted(answer.text() or "" for _ in range(answer.count(compact=False))))
@@ -156,7 +161,7 @@ def mechanisms(payload: bytes) -> tuple[str, ...]:
 
 def authenticated(payload: bytes) -> tuple[int, str, bytes]:
     """Error, its message and the broker's token, from an answer to SaslAuthenticate version 0."""
-    answer = _Bytes(payload)
+    answer = AnswerBytes(payload)
     answer.int32()
     error, message = answer.int16(), answer.text()
     return error, message or "", answer.take(max(0, answer.int32()))

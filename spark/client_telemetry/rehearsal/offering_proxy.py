@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from client_telemetry.knowledge import apis
 from client_telemetry.knowledge.apis import Versions
+from client_telemetry.knowledge.error_codes import KafkaError
 from client_telemetry.knowledge.served import BrokerApi
+from client_telemetry.probe.answers import AnswerBytes
 from client_telemetry.probe.connection import LARGEST_ANSWER
 
-_UNSUPPORTED_VERSION = 35
 _COMPACT_SINCE = 3
 """Version of ApiVersions: its arrays are compact, and it came with KIP-511, after which error 35 comes with the broker's own range."""
 _ENTRY = struct.Struct(">hhh")
@@ -145,7 +146,8 @@ def _send(stream: socket.socket, frame: bytes) -> None:
 def _asked_too_new(correlation: int, versions: Versions) -> bytes:
     """Error 35 in version 0, since KIP-511 with the versions of ApiVersions itself."""
     entries = [_ENTRY.pack(apis.API_VERSIONS, *versions)] if versions.max >= _COMPACT_SINCE else []
-    return struct.pack(">ihi", correlation, _UNSUPPORTED_VERSION, len(entries)) + b"".join(entries)
+    head = struct.pack(">ihi", correlation, KafkaError.UNSUPPORTED_VERSION.value, len(entries))
+    return head + b"".join(entries)
 
 
 def reduced(answer: bytes, version: int, offered: Mapping[int, BrokerApi]) -> bytes:
@@ -156,41 +158,28 @@ def reduced(answer: bytes, version: int, offered: Mapping[int, BrokerApi]) -> by
     >>> reduced(answer, 0, served.by("0.11.0.0")) == struct.pack(">ihi", 7, 0, 1) + _ENTRY.pack(0, 0, 3)
     True
     """
-    head, rest = answer[:6], answer[6:]
-    tags = b"\0" if version >= _COMPACT_SINCE else b""
-    if tags:
-        count, at = _varint(rest)
-        count -= 1
-    else:
-        (count,), at = struct.unpack_from(">i", rest), 4
+    fields = AnswerBytes(answer)
+    head, is_compact = fields.take(6), version >= _COMPACT_SINCE
+    tags = b"\0" if is_compact else b""
     entries = []
-    for _ in range(count):
-        key, low, high = _ENTRY.unpack_from(rest, at)
-        at += _ENTRY.size + len(tags)
+    for _ in range(fields.count(is_compact)):
+        key, low, high = fields.int16(), fields.int16(), fields.int16()
+        if is_compact:
+            fields.skip_tags()
         if key in offered:
             of_release = offered[key].advertised
             entries.append((key, max(low, of_release.min), min(high, of_release.max)))
     kept = [_ENTRY.pack(*each) + tags for each in entries if each[1] <= each[2]]
-    length = _of_varint(len(kept) + 1) if tags else struct.pack(">i", len(kept))
-    return head + length + b"".join(kept) + rest[at:]
-
-
-def _varint(data: bytes) -> tuple[int, int]:
-    """Number, and where it ends.
-
-    >>> _varint(b"\\x80\\x01"), _varint(_of_varint(300))
-    ((128, 2), (300, 2))
-    """
-    value = at = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << 7 * at
-        at += 1
-        if not byte & 0x80:
-            return value, at
+    length = _of_varint(len(kept) + 1) if is_compact else struct.pack(">i", len(kept))
+    return head + length + b"".join(kept) + fields.rest
 
 
 def _of_varint(value: int) -> bytes:
+    """Kafka's UNSIGNED_VARINT.
+
+    >>> _of_varint(5), _of_varint(300)
+    (b'\\x05', b'\\xac\\x02')
+    """
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
