@@ -13,9 +13,8 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
-from client_telemetry.campaign.gate import decide, decision_document
+from client_telemetry.campaign.gate import WORDS, decide, decision_document
 from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.cli.campaign_options import (
     add_campaign,
@@ -23,13 +22,7 @@ from client_telemetry.cli.campaign_options import (
     add_reports,
     refuse,
 )
-from client_telemetry.compatibility.go_no_go import (
-    CANNOT_TELL,
-    GO,
-    NO_GO,
-    add_fail_on,
-    decide_by_report,
-)
+from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.formats import report_file, written_file
 from client_telemetry.formats.report_file import NotAReport, Report, add_report
@@ -72,9 +65,6 @@ def _by_campaign(args: argparse.Namespace) -> int:
     return decision.code
 
 
-_WORDS: Final = {GO: "go", NO_GO: "no-go", CANNOT_TELL: "cannot tell"}
-
-
 def _decided(named: Path, report: Report, fail_on: Sequence[str]) -> tuple[int, str]:
     """With what artefacts say beside the report: those from before there were artefacts name no question. Raises NotWritten."""
     written = written_file.beside(named, report["question"]["report_id"]) if "question" in report else None
@@ -92,7 +82,7 @@ def _by_report(args: argparse.Namespace) -> int:
     if args.format == "json":
         print(
             json.dumps(
-                {"code": code, "decision": _WORDS[code], "sentence": f"{decision}. {sentence}"},
+                {"code": code, "decision": WORDS[code], "sentence": f"{decision}. {sentence}"},
                 indent=1,
             )
         )

@@ -15,8 +15,6 @@ from client_telemetry.reports.upgrade.seen_clients import seen_clients
 from client_telemetry.tables.artefacts import ARTEFACTS
 
 STAGE: Final = "artefact_inventory"
-OF_ARTEFACTS: Final = ("--workloads", "--knowledge")
-"""Options for `with_artefacts`."""
 
 
 def workloads_at(location: str | None) -> Workloads:
