@@ -62,6 +62,19 @@ class Found:
         return vulnerabilities.of(written.library, written.version, is_connect=self.is_connect)
 
 
+@dataclass(frozen=True)
+class ForDevelopment:
+    """A client library that only tests or development use: the application neither breaks nor is safe because of it."""
+
+    place: Place
+    client: Client
+
+    @property
+    def said_by(self) -> str:
+        """What says so: 'scope test'."""
+        return self.client.package.development
+
+
 def worst_first(found: Found) -> tuple[int, str, int]:
     """Key to sort by."""
     return PRECEDENCE.index(found.judged.verdict), found.place.file, found.place.line or 0
@@ -72,6 +85,8 @@ class Result:
     """`files`: those that name packages and were read, whether or not Kafka clients are among them."""
 
     found: list[Found] = field(default_factory=list)
+    development: list[ForDevelopment] = field(default_factory=list)
+    """Without a verdict, in the order of files and lines."""
     unread: list[Unread] = field(default_factory=list)
     files: list[File] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)

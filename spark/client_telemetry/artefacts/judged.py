@@ -99,7 +99,11 @@ def of(
     judged = _of(client, Upgrade(source, target, seen or ClientEvidence(), levels, vendor), code)
     if not client.may_differ:
         return judged
-    condition = f"which version of {client.library} the build takes"
+    condition = (
+        f"which version of {client.library} it runs with, if it does"
+        if client.package.doubt
+        else f"which version of {client.library} the build takes"
+    )
     if judged.verdict == Verdict.BREAKS:
         confidence = Confidence.INFERRED
         return replace(

@@ -1,7 +1,7 @@
 """From a package to the Kafka client library in it: which version, or why that is not known."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.knowledge import carried_versions, client_versions, known_packages, software
@@ -47,7 +47,9 @@ class Client:
         if self.written is None:
             return self._carrier
         library, version, binding, binding_version, *_ = self.written
-        through = self.package.through or (f"brought by {self._carrier}" if self.may_differ else "")
+        through = self.package.through or (
+            f"brought by {self._carrier}" if not self.itself and self.may_differ else ""
+        )
         return f"{library} {version}" + (
             f" in {binding} {binding_version}" if binding else through and f" {through}"
         )
@@ -60,6 +62,17 @@ class Client:
 
 def of(package: Package) -> Client | None:
     """None for a package that has nothing to do with Kafka, as far as the table knows."""
+    client = _of(package)
+    if client is None or not client.library:
+        return client
+    if package.left_out and not client.itself:
+        return replace(client, written=None, why_unknown=package.left_out, may_differ="")
+    if package.doubt and client.written:
+        return replace(client, may_differ="; ".join(filter(None, (package.doubt, client.may_differ))))
+    return client
+
+
+def _of(package: Package) -> Client | None:
     known = known_packages.find(package.type, package.name)
     if known is None or known.contains in (MANAGES, MANAGES_NOTHING):
         return None

@@ -48,6 +48,12 @@ class Package:
     """The version that the package has if another one brings it: it is no dependency by itself."""
     through: str = ""
     """Where the version is from if it is not written here: 'managed by spring-boot-starter-parent 2.7.18'."""
+    development: str = ""
+    """What says that only tests or development use it: 'scope test'; empty if the application does, or the file cannot tell."""
+    doubt: str = ""
+    """Why the application may run with another version, or without it: 'scope provided: the platform brings it …'."""
+    left_out: str = ""
+    """Why the library that it brings along is not there when the application runs; empty if that is not known."""
 
 
 def declared(kind: str, name: str, version: str | None, wanted: object, line: int | None) -> Package:

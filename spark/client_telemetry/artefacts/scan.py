@@ -8,12 +8,13 @@ from pathlib import Path
 
 from client_telemetry.artefacts import diffs, files, libraries, named_images, subject_files, tree
 from client_telemetry.artefacts.binaries import images
-from client_telemetry.artefacts.found import Found, Judged, Result, Unread, worst_first
+from client_telemetry.artefacts.found import ForDevelopment, Found, Judged, Result, Unread, worst_first
 from client_telemetry.artefacts.judged import of as judged_of
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.named_images import NamedImage
 from client_telemetry.artefacts.owners import Owner
 from client_telemetry.artefacts.packages import UNREAD, Package, Place, Unreadable
+from client_telemetry.artefacts.readers import purposes
 from client_telemetry.artefacts.surroundings import Surroundings, folders
 from client_telemetry.identity.owners import OwnerRule
 
@@ -40,6 +41,9 @@ def scan(
             images += _images(file, result)
         result.settings += surroundings.settings
         for place, client in _resolved(named):
+            if client.package.development:
+                result.development.append(ForDevelopment(place, client))
+                continue
             code_seen = surroundings.code_seen(place.file, client.library)
             judged = judged_of(client, source, target, code_seen)
             owner = surroundings.owner(place.file, rules) or Owner("", "")
@@ -49,6 +53,7 @@ def scan(
                 Found(place, client, judged, owner.name, owner.source, diff, is_connect, code_seen)
             )
     result.found.sort(key=worst_first)
+    result.development.sort(key=lambda each: (each.place.file, each.place.line or 0))
     if images:
         result.images = list(named_images.unread(images, _read_images(result)))
     return result
@@ -136,16 +141,31 @@ def _reader(file: tree.File) -> files.Reader | None:
     return reader
 
 
-def _of_file(packages: Iterable[Package]) -> Iterator[tuple[Package, Client]]:
-    """The clients of one file, each once: a library that is named itself says more than what brings it along."""
+def _of_file(packages: Sequence[Package]) -> Iterator[tuple[Package, Client]]:
+    """The clients of one file, those of the application before others that only development has: these decide nothing for it."""
+    application = list(_each_once(package for package in packages if not package.development))
+    yield from application
+    known = {(client.library, client.text) for _, client in application}
+    for package, client in _each_once(package for package in packages if package.development):
+        if (client.library, client.text) not in known:
+            yield package, client
+
+
+def _each_once(packages: Iterable[Package]) -> Iterator[tuple[Package, Client]]:
+    """A library that is named itself says more than what brings it along, and one that is packaged more than what a platform is to
+    provide.
+    """
     clients = [(package, client) for package in packages if (client := libraries.of(package))]
     brought = {client.library: package.line for package, client in reversed(clients) if not client.itself}
     named: dict[str, set[str]] = defaultdict(set)
     for package, client in clients:
         if client.itself and client.written and not (package.managed and client.library not in brought):
             named[client.library].add(client.written.version)
+    packaged = {client.library for package, client in clients if client.itself and not package.doubt}
     done = set()
     for package, client in sorted(clients, key=_surest_first):
+        if package.doubt and client.library in packaged:
+            continue
         if package.managed and client.library not in brought:
             continue
         if package.managed and package.line is None:
@@ -171,16 +191,48 @@ _SHARED_LOCKS = frozenset(("npm", "cargo", "nuget"))
 
 
 def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client]]:
+    """Without what a manifest declares where a lock file says what is installed, and with what the names of files say."""
+    certain = {
+        (folder, client.package.type, client.library)
+        for place, client in named
+        if not client.package.development and not _doubt_of_file(place, client)
+        for folder in [posixpath.dirname(place.file)]
+    }
+    for place, client in _locked_first(named):
+        if (doubt := _doubt_of_file(place, client)) and not client.package.development:
+            near = [(folder, client.package.type, client.library) for folder in list(folders(place.file))[:2]]
+            if certain.intersection(near):
+                package = replace(client.package, development=f"by the name of the file; {_OTHER_FILE}")
+                client = replace(client, package=package)
+            else:
+                client = libraries.of(replace(client.package, doubt=doubt)) or client
+        yield place, client
+
+
+_OTHER_FILE = "another one has what the application installs"
+
+
+def _doubt_of_file(place: Place, client: Client) -> str:
+    if client.package.type not in ("pypi", "conda"):
+        return ""
+    return purposes.of_file_name(posixpath.basename(place.file))
+
+
+def _locked_first(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client]]:
     """Without what a manifest declares where a lock file says what is installed: one in its folder or, for workspaces,
-    above it. It says so too of a client that the declared package brings along.
+    above it. It says so too of a client that the declared package brings along. What a lock file has for development says nothing of
+    what is declared for the application.
     """
-    locked, installed = set(), set()
+    locked: dict[bool, set[tuple[str, str, str]]] = {True: set(), False: set()}
+    installed: dict[bool, set[tuple[str, str, str]]] = {True: set(), False: set()}
     for place, client in named:
         if not client.package.declared_only and client.package.version:
             folder, kind = posixpath.dirname(place.file), client.package.type
-            locked.add((folder, kind, client.package.name))
-            if client.itself and client.library:
-                installed.add((folder, kind, client.library))
+            purposes_of_it = (True,) if client.package.development else (True, False)
+            for for_development in purposes_of_it:
+                locked[for_development].add((folder, kind, client.package.name))
+                if client.itself and client.library:
+                    installed[for_development].add((folder, kind, client.library))
     for place, client in named:
         package = client.package
         where = list(folders(place.file))
@@ -188,6 +240,7 @@ def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client
             where = where[:1]
         by_name = {(folder, package.type, package.name) for folder in where}
         brought = set() if client.itself else {(folder, package.type, client.library) for folder in where}
-        if package.declared_only and (by_name & locked or brought & installed):
+        development = bool(package.development)
+        if package.declared_only and (by_name & locked[development] or brought & installed[development]):
             continue
         yield place, client

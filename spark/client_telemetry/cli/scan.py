@@ -138,7 +138,11 @@ def _decide(result: Result, fail_on: Sequence[str]) -> tuple[int, str]:
     if not verdicts:
         read = counted(result.read, "file")
         images = f"; {counted(len(result.images), 'image')} named and not read" if result.images else ""
-        return CANNOT_TELL, f"cannot tell: no Kafka client is named in {read} that name packages{images}"
+        other = "but for tests and development, " if result.development else ""
+        return (
+            CANNOT_TELL,
+            f"cannot tell: {other}no Kafka client is named in {read} that name packages{images}",
+        )
     code, decision = decide(verdicts, fail_on, each="Kafka client")
     if code == GO and result.unread:
         return CANNOT_TELL, f"cannot tell: {counted(len(result.unread), 'file')} could not be read"

@@ -56,7 +56,18 @@ def _seen_on(artefact: Artefact, workloads: Workloads | None) -> list[str] | Non
 
 _NO_CLIENT: dict[str, object] = {
     **dict.fromkeys(
-        ("library", "library_version", "why_unknown", "purl", "file", "line", "inside", "version_from")
+        (
+            "library",
+            "library_version",
+            "why_unknown",
+            "purl",
+            "file",
+            "line",
+            "inside",
+            "version_from",
+            "doubt",
+            "left_out",
+        )
     ),
     "code_was_read": False,
     "pinned_versions": [],
@@ -75,6 +86,8 @@ def _client(found: Found) -> dict[str, object]:
         "line": place.line,
         "inside": place.inside or None,
         "version_from": client.package.through or None,
+        "doubt": client.package.doubt or None,
+        "left_out": client.package.left_out or None,
         "code_was_read": client.library in found.code.libraries,
         "pinned_versions": [
             {"value": pin.text, "release": pin.release, "written_in": pin.where} for pin in found.code.pins

@@ -75,6 +75,8 @@ def _client(row: ArtefactRow) -> Client:
         row["why_unknown"] or "",
         row["inside"] or "",
         through=row["version_from"] or "",
+        doubt=row["doubt"] or "",
+        left_out=row["left_out"] or "",
     )
     known = libraries.of(package)
     if known is not None:

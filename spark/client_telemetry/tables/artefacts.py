@@ -84,6 +84,17 @@ ARTEFACTS: "Table[ArtefactRow]" = Table(
             ArrayType(struct(mechanism=STRING, written_in=STRING)),
             "SASL mechanisms that configuration files beside it name, with file and line",
         ),
+        Column(
+            "doubt",
+            STRING,
+            "Why the application may run with another version, or without the library, such as Maven's scope provided; null = nothing "
+            "that was read says so",
+        ),
+        Column(
+            "left_out",
+            STRING,
+            "Why the library that the package brings along is not packaged, such as Maven's scope test of its own; null likewise",
+        ),
     ),
     key=("cluster_id", "dt", "artefact", "purl", "file", "line", "inside"),
 )

@@ -703,6 +703,8 @@ class ArtefactRow(TypedDict):
     code_was_read: bool | None
     pinned_versions: list[PinnedVersionRecord] | None
     sasl_mechanisms: list[SaslMechanismRecord] | None
+    doubt: str | None
+    left_out: str | None
 
 
 class CampaignStateRow(TypedDict):

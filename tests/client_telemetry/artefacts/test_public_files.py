@@ -1,6 +1,7 @@
 """Lock files and manifests of public repositories with the answers that a person gave: tests/data/artefacts/public.
 
-`answers.csv` has one row for each client that a file names, with its line, or `(none)`, and where the file is from.
+`answers.csv` has one row for each client that a file names, with its line, what says that it is for development only, or `(none)`, and where
+the file is from.
 Large files are excerpts: what they say about Kafka.
 """
 
@@ -15,9 +16,9 @@ from client_telemetry.artefacts.scan import named_in
 PUBLIC = Path(__file__).parents[2] / "data/artefacts/public"
 with (PUBLIC / "answers.csv").open(encoding="utf-8", newline="") as opened:
     ROWS = list(csv.DictReader(opened))
-ANSWERS: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+ANSWERS: dict[str, list[tuple[str, str, str, str]]] = defaultdict(list)
 for row in ROWS:
-    answer = (row["line"], row["client"], row["unknown"])
+    answer = (row["line"], row["client"], row["unknown"], row["development"])
     ANSWERS[row["file"]] += [] if row["client"] == "(none)" else [answer]
 
 
@@ -33,7 +34,10 @@ def files():
 @pytest.mark.parametrize("name", sorted(ANSWERS))
 def test_a_public_file_says_what_a_person_reads_in_it(name):
     found = named_in(files()[name]) or []
-    said = [(str(package.line or ""), client.text, client.why_unknown) for package, client in found]
+    said = [
+        (str(package.line or ""), client.text, client.why_unknown, package.development)
+        for package, client in found
+    ]
     assert sorted(said) == sorted(ANSWERS[name])
 
 

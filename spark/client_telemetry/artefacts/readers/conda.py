@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.readers import purposes
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.python import requirement
 from client_telemetry.knowledge.known_packages import normal_name
@@ -13,7 +14,7 @@ _CONDA = re.compile(
 )
 _FILE = re.compile(r"/([A-Za-z0-9_][\w.-]*)-(\d[\w.!+]*)-[\w.]+\.(?:tar\.bz2|conda)\b")
 """name-version-build of a package's URL."""
-_ENTRY = re.compile(r"^(?:- |  )(?:- )?(name|version|manager|kind|pypi|conda): *[\"']?([^\s\"']+)")
+_ENTRY = re.compile(r"^(?:- |  )(?:- )?(name|version|manager|kind|pypi|conda|category): *[\"']?([^\s\"']+)")
 
 
 def read_conda(text: str) -> Iterator[Package]:
@@ -65,7 +66,9 @@ def _locked(entry: dict[str, str], line: int) -> Iterator[Package]:
     if name:
         kind = "pypi" if is_pypi else "conda"
         why = "" if version else "the lock file has no version"
-        yield Package(kind, normal_name(kind, name.lower()), version, line, why)
+        development = purposes.of_groups([entry["category"]] if "category" in entry else [])
+        normal = normal_name(kind, name.lower())
+        yield Package(kind, normal, version, line, why, development=development)
 
 
 def read_explicit(text: str) -> Iterator[Package]:

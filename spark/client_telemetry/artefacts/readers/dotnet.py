@@ -13,6 +13,8 @@ from client_telemetry.artefacts.readers.xml_text import Element, parse
 
 _PAKET_LOCKED = re.compile(r"^    ([\w.-]+) \((\d[\w.-]*)\)")
 _PAKET = re.compile(r"^\s*nuget\s+([\w.-]+)(?:\s+(.+?))?\s*$", re.IGNORECASE)
+_TEST_SDK = "microsoft.net.test.sdk"
+_TEST_PROJECT = "a project of tests: it has Microsoft.NET.Test.Sdk, or IsTestProject"
 _EXACT = re.compile(r"\[?(\d+(?:\.\d+){1,3}(?:-[\w.-]+)?)\]?")
 
 
@@ -20,21 +22,31 @@ def read_lock(text: str) -> Iterator[Package]:
     content, lines = parse_object(text), Lines(text)
     seen = set()
     for packages in mapping(content.get("dependencies")).values():
+        names = {name.lower() for name, entry in mapping(packages).items() if _is_direct(entry)}
+        development = _TEST_PROJECT if _TEST_SDK in names else ""
         for name, entry in mapping(packages).items():
             version = text_of(mapping(entry).get("resolved"))
             if (name, version) not in seen and mapping(entry).get("type") != "Project":
                 seen.add((name, version))
                 why = "" if version else "the lock file has no version"
-                yield Package("nuget", name.lower(), version, lines.of(f'"{name}": {{'), why)
+                line = lines.of(f'"{name}": {{')
+                yield Package("nuget", name.lower(), version, line, why, development=development)
+
+
+def _is_direct(entry: object) -> bool:
+    return mapping(entry).get("type") == "Direct"
 
 
 def read_deps(text: str) -> Iterator[Package]:
     """`libraries` of *.deps.json and project.assets.json: what the build put together, `Name/1.2.3`."""
     content, lines = parse_object(text), Lines(text)
+    is_test = any(key.lower().startswith(f"{_TEST_SDK}/") for key in mapping(content.get("libraries")))
+    development = _TEST_PROJECT if is_test else ""
     for key, entry in mapping(content.get("libraries")).items():
         name, slash, version = key.partition("/")
         if slash and mapping(entry).get("type") == "package":
-            yield Package("nuget", name.lower(), version or None, lines.of(f'"{key}"'), inside="")
+            line = lines.of(f'"{key}"')
+            yield Package("nuget", name.lower(), version or None, line, development=development)
 
 
 def read_project(text: str) -> Iterator[Package]:
@@ -42,12 +54,21 @@ def read_project(text: str) -> Iterator[Package]:
     the lowest version that satisfies all: the written one, unless another package needs a higher one.
     """
     root = parse(text, "Project")
+    development = _TEST_PROJECT if _is_test_project(root) else ""
     properties = {element.name: element for group in root.all("PropertyGroup") for element in group.children}
     for kind in ("PackageReference", "PackageVersion", "GlobalPackageReference"):
         for element in root.everywhere(kind):
             name = element.attributes.get("Include") or element.attributes.get("Update") or ""
-            package = _package(name, element, properties)
+            package = replace(_package(name, element, properties), development=development)
             yield package if kind == "PackageReference" else replace(package, declared_only=False)
+
+
+def _is_test_project(root: Element) -> bool:
+    """By the SDK that runs tests, without which `dotnet test` finds none, or the property that it sets."""
+    if any(element.text.strip().lower() == "true" for element in root.everywhere("IsTestProject")):
+        return True
+    references = root.everywhere("PackageReference")
+    return any(element.attributes.get("Include", "").lower() == _TEST_SDK for element in references)
 
 
 def _package(name: str, element: Element, properties: dict[str, Element]) -> Package:
@@ -69,8 +90,15 @@ def _package(name: str, element: Element, properties: dict[str, Element]) -> Pac
 def read_packages_config(text: str) -> Iterator[Package]:
     for element in parse(text, "packages").all("package"):
         name, version = element.attributes.get("id", ""), element.attributes.get("version")
+        is_development = element.attributes.get("developmentDependency", "").lower() == "true"
         yield Package(
-            "nuget", name.lower(), version, element.line, "" if version else NOT_LOCKED, editable=True
+            "nuget",
+            name.lower(),
+            version,
+            element.line,
+            "" if version else NOT_LOCKED,
+            editable=True,
+            development="developmentDependency" if is_development else "",
         )
 
 

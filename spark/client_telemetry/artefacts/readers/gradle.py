@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from client_telemetry.artefacts.packages import Package, declared
-from client_telemetry.artefacts.readers import toml_text
+from client_telemetry.artefacts.readers import purposes, toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.knowledge import known_packages
 
-_LOCKED = re.compile(r"^([\w.-]+):([\w.-]+):(\d[^=\s]*)(?:=.*)?$")
+_LOCKED = re.compile(r"^([\w.-]+):([\w.-]+):(\d[^=\s]*)(?:=(.*))?$")
 _COORDINATES = re.compile(
     r"""["']([\w.-]+\.[\w.-]+):([\w.-]+)(?::(\$\{property\("[\w.]+"\)\}|[^"':@]+))?(?:[:@][^"']*)?["']"""
 )
@@ -44,6 +44,9 @@ _TAKES_LIST = re.compile(r"\b(?:mavenBom|platform|enforcedPlatform)\b")
 _BOOT_KAFKA = re.compile(
     r"""(?:\b(?:ext|extra)\s*\[\s*["']kafka\.version["']\s*\]\s*=|["']kafka\.version["']\s*,)\s*["'](\d[\w.+-]*)["']"""
 )
+_CONFIGURATION = re.compile(r"""(?:add\(\s*)?["']?([a-z]\w*)\b["']?(?:\s*,?\s*[("']|\s+group\b)""")
+_ONLY_COORDINATES = re.compile(r"""["'][\w.-]+:|group\b|\)|$""")
+_SBT_SCOPE = re.compile(r"""%\s*"?\b((?:it,\s*)?[Tt]est|[Pp]rovided)\b[^"%]*"?\s*,?\s*\)?\s*,?$""")
 _PROPERTY = re.compile(r"^[ \t]*([\w.]+)[ \t]*[=:][ \t]*(\d[\w.+-]*)[ \t]*$", re.MULTILINE)
 _KAFKA_CLIENTS = "org.apache.kafka/kafka-clients"
 _HIGHEST = 4
@@ -54,7 +57,10 @@ def read_lock(text: str) -> Iterator[Package]:
     """gradle.lockfile and the files of gradle/dependency-locks: one artefact a line, resolved."""
     for number, line in numbered(text):
         if match := _LOCKED.match(line.strip()):
-            yield Package("maven", f"{match[1]}/{match[2]}", match[3], number)
+            configurations = filter(None, (match[4] or "").split(","))
+            development, doubt = purposes.of_configurations(configurations)
+            name = f"{match[1]}/{match[2]}"
+            yield Package("maven", name, match[3], number, development=development, doubt=doubt)
 
 
 def read_catalogue(text: str) -> Iterator[Package]:
@@ -102,16 +108,36 @@ def read_script(text: str, read_other: Callable[[str], str | None]) -> Iterator[
         values.setdefault(name, (value, None))
     read = [(number, re.sub(r"(^|\s)//.*$", "", line)) for number, line in lines]
     listed = _listed(read, values)
-    for number, code in read:
+    for (number, code), configuration in zip(read, _configurations(read), strict=True):
+        development, doubt = purposes.of_configurations([configuration] if configuration else [])
         for group, artifact, version in _named_in(code):
             if listed and not version and group == "org.apache.kafka":
-                yield replace(
+                package = replace(
                     listed, name=f"{group}/{artifact}", line=listed.line or number, declared_only=True
                 )
             else:
-                yield _package(f"{group}/{artifact}", version, number, values)
+                package = _package(f"{group}/{artifact}", version, number, values)
+            yield replace(package, development=development, doubt=doubt)
     if listed:
         yield replace(listed, managed=True)
+
+
+def _configurations(code: Sequence[tuple[int, str]]) -> Iterator[str]:
+    """The configuration that each line's dependencies are for, also where they follow on lines of their own; empty if the line names
+    none.
+    """
+    here, goes_on = "", False
+    for _, line in code:
+        written = line.strip()
+        if match := _SBT_SCOPE.search(written):
+            yield "test" if "test" in match[1].lower() else "provided"
+            continue
+        if match := _CONFIGURATION.match(written):
+            here = match[1]
+        elif not (goes_on and _ONLY_COORDINATES.match(written)):
+            here = ""
+        goes_on = written.endswith(("(", ","))
+        yield here
 
 
 def _listed(code: Sequence[tuple[int, str]], values: dict[str, tuple[str, int | None]]) -> Package | None:

@@ -1,9 +1,12 @@
 """Builds of the JVM beside Maven, Gradle and sbt: Nebula's and Bazel's lock files, Leiningen, Clojure's deps.edn, Ivy."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from client_telemetry.artefacts.packages import Package, declared
+from client_telemetry.artefacts.readers import purposes
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import parse
@@ -17,14 +20,17 @@ _EXACT = re.compile(r"\d[\w.-]*")
 def read_nebula(text: str) -> Iterator[Package]:
     """dependencies.lock: `"group:artifact": {"locked": version}` of each configuration, in older files without configurations."""
     content, lines = parse_object(text), Lines(text)
-    seen: set[tuple[str, str | None]] = set()
-    for entries in (content, *(mapping(value) for value in content.values())):
-        for key, entry in entries.items():
-            match = _COORDINATES.fullmatch(key)
+    configurations: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for configuration, entries in (("", content), *content.items()):
+        for key, entry in mapping(entries).items():
             version = text_of(mapping(entry).get("locked"))
-            if match and version and (key, version) not in seen:
-                seen.add((key, version))
-                yield Package("maven", f"{match[1]}/{match[2]}", version, lines.of(f'"{key}"'))
+            if _COORDINATES.fullmatch(key) and version:
+                configurations[key, version].append(configuration)
+    for (key, version), names in configurations.items():
+        group, _, artifact = key.partition(":")
+        development, doubt = purposes.of_configurations(names)
+        line = lines.of(f'"{key}"')
+        yield Package("maven", f"{group}/{artifact}", version, line, development=development, doubt=doubt)
 
 
 def read_maven_install(text: str) -> Iterator[Package]:
@@ -53,7 +59,14 @@ def read_ivy(text: str) -> Iterator[Package]:
     """ivy.xml: `rev` of each dependency; a range or `latest.release` is no version."""
     for element in parse(text, "ivy-module").everywhere("dependency"):
         name = f"{element.attributes.get('org', '')}/{element.attributes.get('name', '')}"
-        yield _written(name, element.attributes.get("rev", ""), element.line)
+        package = _written(name, element.attributes.get("rev", ""), element.line)
+        # `test->default;runtime->…`: the configurations of this project before the arrows.
+        own = [
+            part.partition("->")[0].strip()
+            for part in re.split(r"[;,]", element.attributes.get("conf", ""))
+            if part
+        ]
+        yield replace(package, development=purposes.of_groups(own))
 
 
 def _written(name: str, version: str, line: int) -> Package:

@@ -6,10 +6,11 @@ A version that only a parent or an imported list (BOM) outside of the tree names
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
+from client_telemetry.artefacts.readers import purposes
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import Element, parse
 from client_telemetry.knowledge import known_packages
@@ -19,8 +20,12 @@ IMPORTED_NOT_HERE = "managed by a list that is not here"
 _DEEPEST = 20
 _PROPERTY = re.compile(r"\$\{([^${}]+)\}")
 _RESOLVED = re.compile(
-    r"^(?:\[INFO\])?[\s|+\\-]*([\w.-]+):([\w.-]+):(?:jar|aar|bundle)(?::[\w.-]+)?:(\d[\w.+-]*):(compile|runtime|provided|test|system)\b"
+    r"^(?:\[INFO\])?[\s|+\\-]*([\w.-]+):([\w.-]+):(?:jar|aar|bundle|test-jar)(?::([\w.-]+))?:(\d[\w.+-]*):(compile|runtime|provided|test|system)\b"
 )
+
+_CLASSIFIER = re.compile(r"tests?(?:-sources|-javadoc)?")
+"""Of the jar with a project's own tests: another one than that of the project."""
+TEST, PROVIDED, SYSTEM = "test", "provided", "system"
 
 KAFKA_CLIENTS = "org.apache.kafka:kafka-clients"
 _KAFKA, _BOOT = "org.apache.kafka:", "org.springframework.boot:"
@@ -46,6 +51,8 @@ class Project:
     """Lists (BOMs) that are imported, in order: they are in no tree."""
     missing_parent: str = ""
     parent_line: int | None = None
+    managed_scopes: dict[str, str] = field(default_factory=dict)
+    """Those of dependency management alone: they are those of what other dependencies bring, too."""
 
     def resolve(self, version: Version | None, depth: int = 0) -> Version | None:
         """The version with its properties filled in, on the line that people change; None if one is unknown."""
@@ -66,16 +73,79 @@ def read_pom(text: str, read_other: ReadPom) -> Iterator[Package]:
     """The dependencies that a pom.xml declares, those of its profiles and what it manages included."""
     root = parse(text, "project")
     project = _project(root, read_other, {}, own=True)
-    declared: dict[str, set[str | None]] = defaultdict(set)
+    yield from _without_left_out(_declared(root, project), _left_out(root, project))
+
+
+def _declared(root: Element, project: Project) -> Iterator[Package]:
+    """Of one package that is declared several times, in profiles, each version once for the application and once for tests."""
+    names: set[str] = set()
+    versions: dict[tuple[str, bool], set[str | None]] = defaultdict(set)
     for container in (root, *(profile for profiles in root.all("profiles") for profile in profiles.children)):
         for dependencies in container.all("dependencies"):
             for dependency in dependencies.all("dependency"):
                 package = _package(dependency, project)
-                others = declared[package.name]
+                others = versions[package.name, bool(package.development)]
                 if dependency.value("type") != "pom" and not others & {package.version, None}:
                     others.add(package.version)
+                    if not package.development:
+                        names.add(package.name)
                     yield package
-    yield from _managed(project, declared)
+    yield from _managed(project, names)
+
+
+def _left_out(root: Element, project: Project) -> str:
+    """Why kafka-clients is not there at run time, whatever brings it along: a test scope that is declared or managed is that of what
+    others bring, too (as `mvn dependency:tree` shows). Empty if it is.
+    """
+    for dependencies in root.all("dependencies"):
+        for dependency in dependencies.all("dependency"):
+            if _key(dependency, project) == KAFKA_CLIENTS and not _is_of_tests(dependency):
+                scope = _scope(dependency, project)
+                return _LEFT_OUT.format(f"declared in line {dependency.line} with") if scope == TEST else ""
+    return _LEFT_OUT.format("managed with") if project.managed_scopes.get(KAFKA_CLIENTS) == TEST else ""
+
+
+_LEFT_OUT = (
+    "kafka-clients is {} scope test: Maven then leaves it out of what is packaged, whatever brings it along, and which one the "
+    "application runs with is not known"
+)
+
+
+def _without_left_out(packages: Iterable[Package], left_out: str) -> Iterator[Package]:
+    for package in packages:
+        if not left_out or package.development:
+            yield package
+        elif not package.managed:
+            yield replace(package, left_out=left_out)
+
+
+def _key(dependency: Element, project: Project) -> str:
+    names = [
+        project.resolve(Version(dependency.value(part), dependency.line))
+        for part in ("groupId", "artifactId")
+    ]
+    return ":".join(name.text if name else "?" for name in names)
+
+
+def _is_of_tests(dependency: Element) -> bool:
+    """Whether it is the jar with a project's own tests."""
+    return dependency.value("type") == "test-jar" or bool(
+        _CLASSIFIER.fullmatch(dependency.value("classifier"))
+    )
+
+
+def _scope(dependency: Element, project: Project) -> str:
+    """As it is written or managed; empty if it is neither, or not known."""
+    written = project.resolve(Version(dependency.value("scope"), None))
+    scope = written.text if written else ""
+    return scope or project.managed_scopes.get(_key(dependency, project), "")
+
+
+def _purpose(scope: str) -> tuple[str, str]:
+    """(development, doubt)."""
+    if scope == TEST:
+        return f"scope {scope}", ""
+    return "", purposes.provided(f"scope {scope}") if scope in (PROVIDED, SYSTEM) else ""
 
 
 def project_of(text: str) -> Project:
@@ -134,11 +204,14 @@ def _listed(project: Project) -> tuple[Version, str] | None:
 
 
 def _package(dependency: Element, project: Project) -> Package:
-    names = [
-        project.resolve(Version(dependency.value(part), dependency.line))
-        for part in ("groupId", "artifactId")
-    ]
-    key = ":".join(name.text if name else "?" for name in names)
+    development, doubt = _purpose(_scope(dependency, project))
+    if _is_of_tests(dependency):
+        development = "the jar of its tests"
+    package = _versioned(dependency, _key(dependency, project), project)
+    return replace(package, development=development, doubt=doubt)
+
+
+def _versioned(dependency: Element, key: str, project: Project) -> Package:
     name = key.replace(":", "/")
     element = dependency.first("version")
     if element is not None:
@@ -195,7 +268,11 @@ def _manage(dependency: Element, project: Project, line: Callable[[Element], int
     version = dependency.first("version")
     if dependency.value("scope") == "import":
         project.imported.append((key, Version(version.text.strip() if version else "", dependency.line)))
-    elif version is not None:
+        return
+    if _is_of_tests(dependency):
+        return
+    project.managed_scopes[key] = dependency.value("scope")
+    if version is not None:
         project.managed[key] = Version(version.text.strip(), line(version))
 
 
@@ -225,6 +302,18 @@ def _parent(root: Element, read_other: ReadPom, above: dict[str, bool]) -> Proje
 
 def read_resolved(text: str) -> Iterator[Package]:
     """The output of `mvn dependency:tree` or `dependency:list`: what the build really uses."""
+    packages = []
     for number, line in numbered(text):
         if match := _RESOLVED.match(line.rstrip()):
-            yield Package("maven", f"{match[1]}/{match[2]}", match[3], number)
+            group, artifact, classifier, version, scope = match.groups()
+            development, doubt = _purpose(scope)
+            if _CLASSIFIER.fullmatch(classifier or ""):
+                development = "the jar of its tests"
+            name = f"{group}/{artifact}"
+            packages.append(Package("maven", name, version, number, development=development, doubt=doubt))
+    clients = [package for package in packages if package.name == KAFKA_CLIENTS.replace(":", "/")]
+    only_test = next((package.line for package in clients if package.development == f"scope {TEST}"), None)
+    is_left_out = only_test is not None and all(package.development for package in clients)
+    yield from _without_left_out(
+        packages, _LEFT_OUT.format(f"in line {only_test} with") if is_left_out else ""
+    )

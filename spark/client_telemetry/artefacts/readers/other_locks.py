@@ -1,10 +1,11 @@
 """Lock files of Rust, Ruby, PHP, Elixir, Erlang, C++, Swift, Haskell and Perl, and the manifests beside them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared, locked_to
-from client_telemetry.artefacts.readers import toml_text
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable, declared, locked_to
+from client_telemetry.artefacts.readers import purposes, toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
@@ -20,10 +21,58 @@ _MIX = re.compile(r"""\{:(\w+),\s*"([^"]+)\"""")
 _REBAR_LOCKED = re.compile(r"""\{\s*<<"(\w+)">>\s*,\s*\{pkg,\s*<<"(\w+)">>\s*,\s*<<"([^"]+)">>""")
 _REBAR = re.compile(r"""\{\s*(\w+)\s*,\s*"([^"]+)"\s*\}""")
 _CONAN = re.compile(r"(?:^|[\s\"'=])(librdkafka|cppkafka|modern-cpp-kafka)/(\d[\w.]*|[\[{][^\"']*|cci\.\w+)")
+_CARGO_DEVELOPMENT = "dev-dependencies"
+_GEM_NEEDED = re.compile(r"^      ([\w.-]+)")
+_GEM_GROUP = re.compile(r"^\s*group\b(.*?)\bdo\b")
+_GEM_GROUPS = re.compile(r"""\bgroups?(?::|\s*=>)\s*(\[[^\]]*\]|%i\[[^\]]*\]|:\w+)""")
+_BLOCK = re.compile(
+    r"^\s*(?:source|platforms?|path|git|group|install_if|if|unless|case)\b|\bdo\b(?:\s*\|[^|]*\|)?\s*$"
+)
+_WORD = re.compile(r"\w+")
+_MIX_ONLY = re.compile(r"only:\s*(\[[^\]]*\]|:\w+)")
 _EXACT = re.compile(r"=?\s*v?(\d+\.\d+\.\d+[\w.+-]*)")
 
 
-def read_cargo_lock(text: str) -> Iterator[Package]:
+ReadOther = Callable[[str], str | None]
+"""The text of another file by its path relative to the one that is read; None if it is not in the tree."""
+
+
+def _by_manifest(
+    locked: Iterable[Package],
+    read_manifest: Callable[[str], Iterable[Package]],
+    manifest: str | None,
+    needed: set[str],
+) -> Iterator[Package]:
+    """`needed`: packages that others in the lock file need."""
+    try:
+        declared = list(read_manifest(manifest or ""))
+    except Unreadable:
+        declared = []
+    development = {package.name: package.development for package in declared if package.development}
+    application = {package.name for package in declared if not package.development}
+    yield from purposes.by_manifest(list(locked), development, application, needed.__contains__)
+
+
+def read_cargo_lock(text: str, read_other: ReadOther) -> Iterator[Package]:
+    """What is for development only is known by the Cargo.toml beside it, unless that is of a workspace of several."""
+    manifest = read_other("Cargo.toml") or ""
+    entries = objects(toml_text.parse(text).get("package"))
+    # Without a source, it is the project itself.
+    needed = {
+        str(each).partition(" ")[0]
+        for entry in entries
+        if entry.get("source")
+        for each in _list(entry.get("dependencies"))
+    }
+    is_alone = sum("source" not in entry for entry in entries) == 1
+    yield from _by_manifest(_cargo_locked(text), read_cargo, manifest if is_alone else None, needed)
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _cargo_locked(text: str) -> Iterator[Package]:
     content, lines = toml_text.parse(text), Lines(text)
     for entry in objects(content.get("package")):
         name, version = text_of(entry.get("name")), text_of(entry.get("version"))
@@ -36,19 +85,31 @@ def read_cargo_lock(text: str) -> Iterator[Package]:
 def read_cargo(text: str) -> Iterator[Package]:
     """Cargo.toml: requirements, which Cargo.lock resolves; only `=1.2.3` is one version."""
     content, lines = toml_text.parse(text), Lines(text)
-    tables = [content.get("dependencies"), mapping(content.get("workspace")).get("dependencies")]
-    tables += [content.get("dev-dependencies"), content.get("build-dependencies")]
-    tables += [mapping(target).get("dependencies") for target in mapping(content.get("target")).values()]
-    for table in tables:
-        for alias, entry in mapping(table).items():
+    parts = [
+        content,
+        mapping(content.get("workspace")),
+        *map(mapping, mapping(content.get("target")).values()),
+    ]
+    groups = ("dependencies", "build-dependencies", _CARGO_DEVELOPMENT)
+    for group, table in [(group, mapping(part.get(group))) for group in groups for part in parts]:
+        for alias, entry in table.items():
             name = text_of(mapping(entry).get("package")) or alias
             wanted = text_of(entry) or text_of(mapping(entry).get("version"))
             exact = wanted.lstrip("= ") if wanted and wanted.startswith("=") else None
             line = lines.of(f"\n{alias} =", f"\n{alias}=", f"dependencies.{alias}]")
-            yield declared("cargo", name, exact, wanted, line + 1 if line else None)
+            package = declared("cargo", name, exact, wanted, line + 1 if line else None)
+            is_development = group == _CARGO_DEVELOPMENT
+            yield replace(package, development=f"[{group}]") if is_development else package
 
 
-def read_gemfile_lock(text: str) -> Iterator[Package]:
+def read_gemfile_lock(text: str, read_other: ReadOther) -> Iterator[Package]:
+    """What is for development only is known by the Gemfile beside it."""
+    manifest = read_other("Gemfile") or read_other("gems.rb")
+    needed = {match[1] for line in text.splitlines() if (match := _GEM_NEEDED.match(line))}
+    yield from _by_manifest(_gems_locked(text), read_gemfile, manifest, needed)
+
+
+def _gems_locked(text: str) -> Iterator[Package]:
     part, remote = "", ""
     for number, line in numbered(text):
         if line and not line[0].isspace():
@@ -61,18 +122,35 @@ def read_gemfile_lock(text: str) -> Iterator[Package]:
 
 
 def read_gemfile(text: str) -> Iterator[Package]:
-    """Gemfile: a program, of which literals are read."""
+    """Gemfile: a program, of which literals are read, and the blocks of groups that they stand in."""
+    blocks: list[list[str]] = []
     for number, line in numbered(text):
+        code = line.partition("#")[0]
         if match := _GEM.match(line):
             exact = _EXACT.fullmatch(match[2] or "")
-            yield declared("gem", match[1], exact[1] if exact else None, match[2], number)
+            package = declared("gem", match[1], exact[1] if exact else None, match[2], number)
+            own = _GEM_GROUPS.search(code)
+            groups = (
+                _WORD.findall(own[1].removeprefix("%i"))
+                if own
+                else [name for block in blocks for name in block]
+            )
+            yield replace(package, development=purposes.of_groups(groups))
+        elif match := _GEM_GROUP.match(code):
+            blocks.append(_WORD.findall(match[1]))
+        elif _BLOCK.search(code):
+            blocks.append([])
+        elif re.match(r"\s*end\b", code) and blocks:
+            blocks.pop()
 
 
 def read_gemspec(text: str) -> Iterator[Package]:
     """*.gemspec: a program, of which literals are read: ranges nearly always."""
     for number, line in numbered(text):
         if match := _GEMSPEC.search(line.partition("#")[0]):
-            yield declared("gem", match[1], None, match[2], number)
+            package = declared("gem", match[1], None, match[2], number)
+            is_development = "add_development_dependency" in match[0]
+            yield replace(package, development="development dependency") if is_development else package
 
 
 def read_composer_lock(text: str) -> Iterator[Package]:
@@ -85,7 +163,9 @@ def read_composer_lock(text: str) -> Iterator[Package]:
             line = lines.of(f'"name": "{name}"', '"name": "{}"'.format(name.replace("/", "\\/")))
             exact = _EXACT.fullmatch(version or "")
             why = "" if exact else f"locked to {version}"
-            yield Package("composer", name.lower(), exact[1] if exact else None, line, why)
+            development = f'"{group}"' if group == "packages-dev" else ""
+            version = exact[1] if exact else None
+            yield Package("composer", name.lower(), version, line, why, development=development)
     for name in mapping(content.get("platform")):
         if name.startswith("ext-"):
             line = lines.of(f'"{name}"')
@@ -98,10 +178,18 @@ def read_composer(text: str) -> Iterator[Package]:
         for name, wanted in mapping(content.get(group)).items():
             exact = _EXACT.fullmatch(wanted) if isinstance(wanted, str) else None
             line = lines.of(f'"{name}"', '"{}"'.format(name.replace("/", "\\/")))
-            yield declared("composer", name.lower(), exact[1] if exact else None, wanted, line)
+            package = declared("composer", name.lower(), exact[1] if exact else None, wanted, line)
+            is_development = group == "require-dev" and name not in mapping(content.get("require"))
+            yield replace(package, development=f'"{group}"') if is_development else package
 
 
-def read_mix_lock(text: str) -> Iterator[Package]:
+def read_mix_lock(text: str, read_other: ReadOther) -> Iterator[Package]:
+    """What is for development only is known by the mix.exs beside it."""
+    needed = {name for line in text.splitlines() for name in re.findall(r"\{:(\w+), \"", line)}
+    yield from _by_manifest(_mix_locked(text), read_mix, read_other("mix.exs"), needed)
+
+
+def _mix_locked(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         if match := _MIX_LOCKED.match(line):
             yield Package("hex", match[2], match[3], number)
@@ -111,7 +199,10 @@ def read_mix(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         for match in _MIX.finditer(line.partition("#")[0]):
             exact = re.fullmatch(r"(?:==\s*)?(\d+\.\d+\.\d+\S*)", match[2])
-            yield declared("hex", match[1], exact[1] if exact else None, match[2], number)
+            package = declared("hex", match[1], exact[1] if exact else None, match[2], number)
+            only = _MIX_ONLY.search(line, match.end())
+            groups = _WORD.findall(only[1]) if only else []
+            yield replace(package, development=purposes.of_groups(groups))
 
 
 def read_rebar_lock(text: str) -> Iterator[Package]:

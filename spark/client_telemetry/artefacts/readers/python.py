@@ -16,9 +16,9 @@ from packaging.utils import (
     parse_wheel_filename,
 )
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared, locked_to
-from client_telemetry.artefacts.readers import toml_text
-from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
+from client_telemetry.artefacts.readers import purposes, toml_text
+from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.knowledge import known_packages
 from client_telemetry.knowledge.known_packages import normal_name
@@ -128,62 +128,54 @@ def _with_extra(name: str, extras: Iterable[str]) -> str:
     return next((known for known in named if known_packages.find("pypi", known)), name)
 
 
-def read_toml_lock(text: str) -> Iterator[Package]:
-    """poetry.lock, uv.lock, pdm.lock (`[[package]]`) and pylock.toml (`[[packages]]`)."""
-    content = toml_text.parse(text)
-    lines = Lines(text)
-    for entry in [*objects(content.get("package")), *objects(content.get("packages"))]:
-        name, version = text_of(entry.get("name")), text_of(entry.get("version"))
-        if name:
-            line = lines.of(f'name = "{name}"', f"name = '{name}'")
-            commit = _repository(entry)
-            why = locked_to(commit) if commit else "" if version else "the lock file has no version"
-            yield Package("pypi", normal_name("pypi", name), None if commit else version, line, why)
-
-
-def _repository(entry: Mapping[str, object]) -> str | None:
-    """The repository of what no release is installed from: in uv.lock, poetry.lock, pdm.lock and pylock.toml."""
-    source, vcs = mapping(entry.get("source")), mapping(entry.get("vcs"))
-    of_poetry = text_of(source.get("url")) if source.get("type") == "git" else None
-    return text_of(source.get("git")) or of_poetry or text_of(entry.get("git")) or text_of(vcs.get("url"))
-
-
 def read_pipfile_lock(text: str) -> Iterator[Package]:
     content, lines = parse_object(text), Lines(text)
     for group in ("default", "develop"):
         for name, entry in mapping(content.get(group)).items():
+            development = "" if group == "default" or name in mapping(content.get("default")) else group
             version = text_of(mapping(entry).get("version"))
             exact = version[2:].lstrip("=") if version and version.startswith("==") else None
             why = "" if exact else f"locked to {version}" if version else "the lock file has no version"
-            yield Package("pypi", normal_name("pypi", name), exact, lines.of(f'"{name}": {{'), why)
+            line = lines.of(f'"{name}": {{')
+            yield Package("pypi", normal_name("pypi", name), exact, line, why, development=development)
 
 
 def read_pyproject(text: str) -> Iterator[Package]:
     """Dependencies as the standard (PEP 621, 735) and Poetry write them."""
     content, lines = toml_text.parse(text), Lines(text)
     project = mapping(content.get("project"))
-    wanted: list[object] = [*_list(project.get("dependencies"))]
-    for group in (project.get("optional-dependencies"), content.get("dependency-groups")):
-        for entries in mapping(group).values():
-            wanted += _list(entries)
     own = normal_name("pypi", text_of(project.get("name")) or "")
-    for entry in wanted:
-        package = requirement(entry, lines.of(entry)) if isinstance(entry, str) else None
-        # A project names itself for the extras of others: all = ["faststream[kafka,rabbit]"].
-        if package and package.name.partition("[")[0] != own:
-            yield _declared(package)
+    for names, entries in _standard_groups(content):
+        for entry in entries:
+            package = requirement(entry, lines.of(entry)) if isinstance(entry, str) else None
+            # A project names itself for the extras of others: all = ["faststream[kafka,rabbit]"].
+            if package and package.name.partition("[")[0] != own:
+                yield _declared(package, purposes.of_groups(names))
     poetry = mapping(mapping(content.get("tool")).get("poetry"))
-    groups = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
-    groups += [mapping(group).get("dependencies") for group in mapping(poetry.get("group")).values()]
-    for group in groups:
-        yield from _poetry(mapping(group).items(), lines)
+    groups = {
+        name: mapping(group).get("dependencies") for name, group in mapping(poetry.get("group")).items()
+    }
+    groups |= {"": poetry.get("dependencies"), "dev-dependencies": poetry.get("dev-dependencies")}
+    for name, group in groups.items():
+        yield from _poetry(mapping(group).items(), lines, purposes.of_groups([name] if name else []))
+
+
+def _standard_groups(content: Mapping[str, object]) -> Iterator[tuple[list[str], list[object]]]:
+    """The names of the group, if it has one, and what is in it: PEP 621 and 735, and what uv and PDM had before."""
+    project, tool = mapping(content.get("project")), mapping(content.get("tool"))
+    yield [], _list(project.get("dependencies"))
+    of_pdm = mapping(tool.get("pdm")).get("dev-dependencies")
+    for groups in (project.get("optional-dependencies"), content.get("dependency-groups"), of_pdm):
+        for name, entries in mapping(groups).items():
+            yield [name], _list(entries)
+    yield ["dev-dependencies"], _list(mapping(tool.get("uv")).get("dev-dependencies"))
 
 
 def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _declared(package: Package) -> Package:
+def _declared(package: Package, development: str) -> Package:
     return Package(
         package.type,
         package.name,
@@ -192,10 +184,11 @@ def _declared(package: Package) -> Package:
         package.why_unknown,
         editable=package.editable,
         declared_only=True,
+        development=development,
     )
 
 
-def _poetry(entries: Iterable[tuple[str, object]], lines: Lines) -> Iterator[Package]:
+def _poetry(entries: Iterable[tuple[str, object]], lines: Lines, development: str) -> Iterator[Package]:
     for name, entry in entries:
         wanted = text_of(entry) or text_of(mapping(entry).get("version"))
         exact = wanted if wanted and re.fullmatch(r"(?:==\s*)?\d+\.\d+[\w.]*", wanted) else None
@@ -203,10 +196,13 @@ def _poetry(entries: Iterable[tuple[str, object]], lines: Lines) -> Iterator[Pac
         line = lines.of(f"\n{name} =", f"\n{name}=")
         extras = [extra for extra in _list(mapping(entry).get("extras")) if isinstance(extra, str)]
         known = _with_extra(normal_name("pypi", name), extras)
-        yield declared("pypi", known, exact, wanted, line + 1 if line else None)
+        package = declared("pypi", known, exact, wanted, line + 1 if line else None)
+        yield replace(package, development=development)
 
 
 def read_pipfile(text: str) -> Iterator[Package]:
     content, lines = toml_text.parse(text), Lines(text)
     for group in ("packages", "dev-packages"):
-        yield from _poetry(mapping(content.get(group)).items(), lines)
+        yield from _poetry(
+            mapping(content.get(group)).items(), lines, "" if group == "packages" else f"group {group}"
+        )

@@ -48,7 +48,7 @@ def _component(element: Element) -> Mapping[str, object]:
     occurrences = element.first("evidence", "occurrences")
     return {
         **{key: element.attributes.get(key) for key in ("type", "bom-ref")},
-        **{key: element.value(key) or None for key in ("name", "version", "purl")},
+        **{key: element.value(key) or None for key in ("name", "version", "purl", "scope")},
         "properties": _properties(element),
         "externalReferences": [
             {"type": each.attributes.get("type"), "url": each.value("url")}

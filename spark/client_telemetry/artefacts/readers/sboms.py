@@ -3,10 +3,11 @@
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from client_telemetry.artefacts.packages import Package, Unreadable
-from client_telemetry.artefacts.readers import package_urls, sbom_texts
+from client_telemetry.artefacts.readers import package_urls, sbom_texts, spdx_purposes
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 
 MARKS = (
@@ -38,14 +39,22 @@ def read(text: str) -> Iterator[Package]:
         found = _syft(content)
     else:
         raise Unreadable("not an SBOM: neither CycloneDX nor SPDX")
-    for purl, version, where in found:
+    for each in found:
+        purl = each.purl
         named = package_urls.parse(purl)
         if named is None:
             continue
-        version = named.version or version
+        version = named.version or each.version
         line = lines.of(f'"{purl}"', purl.replace("/", "\\/"), f">{escape(purl)}<", f" {purl}\n")
+        why = "" if version else _NO_VERSION
         yield Package(
-            named.type, named.name, version, line, "" if version else _NO_VERSION, inside=where or ""
+            named.type,
+            named.name,
+            version,
+            line,
+            why,
+            inside=each.where or "",
+            development=each.development,
         )
 
 
@@ -70,7 +79,14 @@ def unwrapped(content: Mapping[str, object]) -> tuple[Mapping[str, object], tupl
     return mapping(data) or predicate, digests
 
 
-_Found = tuple[str, str | None, str | None]
+@dataclass(frozen=True)
+class _Found:
+    """`where`: the path in an image. `development`: what says that only development has it."""
+
+    purl: str
+    version: str | None
+    where: str | None = None
+    development: str = ""
 
 
 def _cyclonedx(content: Mapping[str, object]) -> Iterator[_Found]:
@@ -84,8 +100,28 @@ def _components(components: Iterable[Mapping[str, object]], depth: int) -> Itera
         raise Unreadable(f"components are nested more than {_DEEPEST} deep")
     for component in components:
         if purl := text_of(component.get("purl")):
-            yield purl, text_of(component.get("version")), _location(component)
+            version = text_of(component.get("version"))
+            yield _Found(purl, version, _location(component), _development(component))
         yield from _components(objects(component.get("components")), depth + 1)
+
+
+_DEVELOPMENT_PROPERTIES = (
+    ("cdx:npm:package:development", "true"),
+    ("cdx:nuget:development", "true"),
+    ("cdx:composer:package:isDevRequirement", "true"),
+    ("cdx:maven:component_scope", "test"),
+)
+
+
+def _development(component: Mapping[str, object]) -> str:
+    """By the scope `excluded` of the standard, "for test and other non-runtime purposes", or what generators write beside. The scope
+    `optional` is also that of what applications have and generators did not see used.
+    """
+    for entry in objects(component.get("properties")):
+        name, value = text_of(entry.get("name")), text_of(entry.get("value"))
+        if (name, value) in _DEVELOPMENT_PROPERTIES:
+            return f"{name} {value}"
+    return "scope excluded" if component.get("scope") == "excluded" else ""
 
 
 def _location(component: Mapping[str, object]) -> str | None:
@@ -99,30 +135,34 @@ def _location(component: Mapping[str, object]) -> str | None:
 
 
 def _spdx_2(content: Mapping[str, object]) -> Iterator[_Found]:
+    development = spdx_purposes.of_relationships(objects(content.get("relationships")))
     for package in objects(content.get("packages")):
         for reference in objects(package.get("externalRefs")):
             if reference.get("referenceType") == "purl" and (
                 purl := text_of(reference.get("referenceLocator"))
             ):
                 version = text_of(package.get("versionInfo"))
-                yield purl, None if version == "NOASSERTION" else version, None
+                version = None if version == "NOASSERTION" else version
+                yield _Found(purl, version, development=development.get(str(package.get("SPDXID")), ""))
 
 
 def _spdx_3(content: Mapping[str, object]) -> Iterator[_Found]:
+    development = spdx_purposes.of_elements(objects(content.get("@graph")))
     for element in objects(content.get("@graph")):
         version = text_of(element.get("software_packageVersion"))
+        why = development.get(str(element.get("spdxId")), "")
         if purl := text_of(element.get("software_packageUrl")):
-            yield purl, version, None
+            yield _Found(purl, version, development=why)
             continue
         for identifier in objects(element.get("externalIdentifier")):
             if identifier.get("externalIdentifierType") in ("packageUrl", "packageURL") and (
                 purl := text_of(identifier.get("identifier"))
             ):
-                yield purl, version, None
+                yield _Found(purl, version, development=why)
 
 
 def _syft(content: Mapping[str, object]) -> Iterator[_Found]:
     for artifact in objects(content.get("artifacts")):
         if purl := text_of(artifact.get("purl")):
             place = next((text_of(entry.get("path")) for entry in objects(artifact.get("locations"))), None)
-            yield purl, text_of(artifact.get("version")), place
+            yield _Found(purl, text_of(artifact.get("version")), place)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from client_telemetry.artefacts.found import Found, Result
+from client_telemetry.artefacts.found import ForDevelopment, Found, Result
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import without_invisible
 
@@ -35,9 +35,26 @@ def as_json(result: Result, source: str, target: str, decision: str) -> dict[str
         "decision": decision,
         "files_read": result.read,
         "clients": [_client(found) for found in result.found],
+        "development": [_development(each) for each in result.development],
         "settings": [setting._asdict() for setting in result.settings],
         "images_not_read": [image._asdict() for image in result.images],
         "not_read": [{"file": unread.file, "reason": unread.reason} for unread in result.unread],
+    }
+
+
+def _development(found: ForDevelopment) -> dict[str, object]:
+    client, written = found.client, found.client.written
+    return {
+        "client": client.text,
+        "library": client.library or None,
+        "library_version": written.version if written else None,
+        "package_type": client.package.type,
+        "package": client.package.name,
+        "package_version": client.package.version,
+        "file": found.place.file,
+        "line": found.place.line,
+        "inside": found.place.inside or None,
+        "said_by": found.said_by,
     }
 
 

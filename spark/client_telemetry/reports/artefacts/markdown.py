@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from client_telemetry.artefacts.found import Result
-from client_telemetry.reports.artefacts.text import MOST_IMAGES, summary
+from client_telemetry.reports.artefacts.text import MOST_FOR_DEVELOPMENT, MOST_IMAGES, summary
 from client_telemetry.reports.markdown import code, prose, row
 
 _MOST_ROWS = 200
@@ -30,6 +30,9 @@ def lines(result: Result, target: str) -> Iterator[str]:
     if len(result.found) > _MOST_ROWS:
         yield ""
         yield f"{len(result.found) - _MOST_ROWS} more are not shown."
+    for each in result.development[:MOST_FOR_DEVELOPMENT]:
+        yield ""
+        yield f"Only for tests or development: {code(each.client.text)} in {code(str(each.place), 120)} ({prose(each.said_by)})"
     for unread in result.unread:
         yield ""
         yield f"Not read: {code(unread.file, 120)}: {prose(unread.reason)}"

@@ -11,12 +11,18 @@ from client_telemetry.reports.client_strings import without_invisible
 
 _WIDTH = 110
 MOST_IMAGES = 20
+MOST_FOR_DEVELOPMENT = 20
 
 
 def lines(result: Result, target: str) -> Iterator[str]:
     for found in result.found:
         yield from _lines(found)
         yield ""
+    for each in result.development[:MOST_FOR_DEVELOPMENT]:
+        where = f"{each.client.text}  {each.place} ({each.said_by})"
+        yield f"only for tests or development: {without_invisible(where)}"
+    if (more := len(result.development) - MOST_FOR_DEVELOPMENT) > 0:
+        yield f"{more} more only for tests or development: --format json lists all"
     for unread in result.unread:
         yield f"not read: {without_invisible(unread.file)}: {without_invisible(unread.reason)}"
     for image in result.images[:MOST_IMAGES]:
@@ -39,11 +45,12 @@ def summary(result: Result, target: str) -> str:
     for found in result.found:
         counts[found.judged.verdict] = counts.get(found.judged.verdict, 0) + 1
     verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    apart = f"; {len(result.development)} only for tests or development" if result.development else ""
     unread = f"; {counted(len(result.unread), 'file')} not read" if result.unread else ""
     if result.images:
         unread += f"; {counted(len(result.images), 'image')} named and not read"
     clients = counted(len(result.found), "Kafka client")
-    return f"{clients} in {counted(result.read, 'file')} against {target}{': ' if verdicts else ''}{verdicts}{unread}"
+    return f"{clients} in {counted(result.read, 'file')} against {target}{': ' if verdicts else ''}{verdicts}{apart}{unread}"
 
 
 def _lines(found: Found) -> Iterator[str]:
