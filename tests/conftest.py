@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -211,3 +212,30 @@ def same_as_kept():
             )
 
     return compare
+
+
+_counted = pytest.StashKey[float]()
+_DEAREST = 40
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """CPU seconds of this process, and of the processes that it started and that have ended, since the last report."""
+    report = yield
+    now = sum(os.times()[:4])
+    report.cpu_s = now - item.session.stash.get(_counted, now)
+    item.session.stash[_counted] = now
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.partition("::")[0].rpartition("/")[2]] += getattr(report, "cpu_s", 0.0)
+    terminalreporter.section("CPU seconds of the dearest files")
+    terminalreporter.write_line(
+        ", ".join(f"{name} {value:.0f}" for name, value in seconds.most_common(_DEAREST))
+    )
+    terminalreporter.write_line(f"together {seconds.total():.0f}")
