@@ -1,4 +1,4 @@
-"""Compressed files: gzip, zstd, xz, bzip2, lz4, .Z (compress), and members of zip archives. The first bytes decide, whatever the name:
+"""Compressed files: gzip, zstd, xz, bzip2, lz4, .Z (compress), also several times, and members of zip archives. The first bytes decide, whatever the name:
 rotated files of one log may or may not be compressed.
 """
 
@@ -30,6 +30,9 @@ _COMPRESSIONS: dict[bytes, Callable[[], object]] = {
     b"\x04\x22\x4d\x18": lz4.frame.LZ4FrameDecompressor,
 }
 _LZW = b"\x1f\x9d"
+_MAGIC_BYTES = 8
+MOST_LAYERS = 4
+"""A log that was compressed when it was rotated, shipped and archived. There are files that decompress to themselves."""
 _NOT_READ = {
     b"7z\xbc\xaf\x27\x1c": "a 7z archive: extract it first",
     b"Rar!": "a RAR archive: extract it first",
@@ -82,7 +85,7 @@ class _Chained(io.RawIOBase):
         return count
 
 
-def as_file(blocks: Iterable[bytes], rest: BinaryIO | None = None) -> BinaryIO:
+def as_file(blocks: Iterable[bytes], rest: BinaryIO | None = None) -> io.BufferedReader:
     """Blocks, and then the rest of a file, as one."""
     return io.BufferedReader(_Chained(iter(blocks), rest), BLOCK_BYTES)
 
@@ -160,7 +163,7 @@ def _of_lzw(stored: BinaryIO, cut: CutOff) -> Iterator[bytes]:
 def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
     """The contents of a compressed stream, anything else as it is."""
     try:
-        head = stored.read(8)
+        head = stored.read(_MAGIC_BYTES)
         stored.seek(0)
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError) as error:
         cut.reason = f"the member of the archive is damaged ({error})"
@@ -168,16 +171,27 @@ def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
     return opened_as(head, stored, cut)
 
 
-def opened_as(head: bytes, stored: BinaryIO, cut: CutOff) -> BinaryIO:
+def opened_as(head: bytes, stored: BinaryIO, cut: CutOff, layers: int = MOST_LAYERS) -> BinaryIO:
     """The same for a stream of which the first bytes are known."""
     for magic, new in _COMPRESSIONS.items():
         if head.startswith(magic):
-            return as_file(_decompressed(stored, new, cut))
+            return _within(as_file(_decompressed(stored, new, cut)), cut, layers - 1)
     if head.startswith(_LZW):
         return as_file(_of_lzw(stored, cut))
     if isinstance(stored, zipfile.ZipExtFile):
         return as_file(_of_member(stored, cut))
     return stored
+
+
+def _within(contents: io.BufferedReader, cut: CutOff, layers: int) -> BinaryIO:
+    """What was compressed may have been compressed before."""
+    head = contents.peek(_MAGIC_BYTES)[:_MAGIC_BYTES]
+    if not head.startswith((*_COMPRESSIONS, _LZW)):
+        return contents
+    if layers == 0:
+        cut.reason = f"compressed more than {MOST_LAYERS} times"
+        return io.BytesIO()
+    return opened_as(head, contents, cut, layers)
 
 
 def reason_not_read(head: bytes) -> str | None:

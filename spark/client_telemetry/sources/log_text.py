@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from client_telemetry.sources.archives import DAMAGED, is_tar
 from client_telemetry.sources.compression import (
     BLOCK_BYTES,
     HEAD_BYTES,
@@ -39,11 +40,6 @@ _NOT_IN_HEADER = re.compile(
     r"\d{4}-\d\d-\d\d|\b(?:TRACE|DEBUG|INFO|WARN|ERROR) |\(kafka\.|Completed request|apiKey"
 )
 
-_DAMAGED = "Completed request:<the rest is missing> a damaged archive: "
-"""Begins like an entry, so that it is counted among those that cannot be used."""
-_TAR, _TAR_AT = b"ustar", 257
-"""Magic of a tar archive, and its place (pax(1))."""
-
 _STAMP = rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] "
 _STAMP_BYTES = len("[2026-11-22 10:48:20,123] ")
 _JOINED_BY_TABS = re.compile(rb"\s*" + _STAMP + rb"[^\t\n]*\t" + _STAMP)
@@ -58,7 +54,7 @@ def open_text(file: BinaryIO) -> BinaryIO:
     encoding = _encoding(head)
     if encoding is not None:
         return open_text(as_file(_transcoded(file, encoding)))
-    if head[_TAR_AT:].startswith(_TAR):
+    if is_tar(head):
         return joined(as_file(_of_archive(file)))
     if head.startswith(codecs.BOM_UTF8):
         file.read(len(codecs.BOM_UTF8))
@@ -105,7 +101,7 @@ def _split_at_tabs(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _of_archive(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of the files in a tar archive, one file after another."""
+    """The lines of the files in a tar archive that is itself in an archive, one file after another."""
     try:
         with tarfile.open(fileobj=file, mode="r|") as archive:
             for member in archive:
@@ -116,9 +112,9 @@ def _of_archive(file: BinaryIO) -> Iterator[bytes]:
                 blocks = iter(partial(content.read, BLOCK_BYTES), b"")
                 text = open_text(opened_as(*peeked(as_file(blocks)), cut))
                 yield from iter(partial(text.read, BLOCK_BYTES), b"")
-                yield f"\n{_DAMAGED}{cut.reason}\n".encode() if cut.reason else b"\n"
+                yield f"\n{DAMAGED}{cut.reason}\n".encode() if cut.reason else b"\n"
     except tarfile.TarError as error:
-        yield f"\n{_DAMAGED}{error}\n".encode()
+        yield f"\n{DAMAGED}{error}\n".encode()
 
 
 def _with_line_feeds(file: BinaryIO) -> Iterator[bytes]:

@@ -15,12 +15,17 @@ from urllib.parse import unquote, urlsplit
 from pyarrow import fs
 
 from client_telemetry.formats.raw.file_system import UnusableLocation, without_userinfo
+from client_telemetry.sources.archives import (
+    ENDINGS,
+    MEMBER,
+    UnusableArchive,
+    is_zip,
+    members,
+    open_tar_member,
+)
 
 _READ_BYTES = 4 * 2**20
 """Bytes of an object to read at once: each read is a request."""
-
-
-_MEMBER = "!/"
 
 
 class NoSuchLocation(ValueError):
@@ -37,8 +42,8 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class StoredFile:
-    """`location`: a path, or a URL without the credentials of the store; for a member of a zip archive, the archive's,
-    `!/` and the name of the member. `files`, `path`: how to reach an object; None = a file of a folder.
+    """`location`: a path, or a URL without the credentials of the store; for a file in an archive, the archive's,
+    `!/` and the name of the file. `files`, `path`: how to reach an object; None = a file of a folder.
     """
 
     location: str
@@ -58,32 +63,39 @@ class StoredFile:
 
     def resolved(self) -> str:
         """The same for all names of a file."""
-        archive, mark, member = self.location.partition(_MEMBER)
+        archive, mark, member = self.location.partition(MEMBER)
         return self.location if self.files else f"{Path(archive).resolve()}{mark}{member}"
 
     def open(self) -> BinaryIO:
-        archive, _, member = self.location.partition(_MEMBER)
+        archive, _, member = self.location.partition(MEMBER)
         if not member:
             return self._open_stored()
+        with self._open_stored() as stored:
+            if not is_zip(stored):
+                return open_tar_member(stored, self.as_it_is(), member)
         # A closed archive closes its file when its last member is closed, if it opened the file itself.
         with zipfile.ZipFile(archive if self.files is None else self._open_stored()) as files:
             return files.open(member)  # type: ignore[return-value]
 
     def _open_stored(self) -> BinaryIO:
         if self.files is None:
-            return Path(self.location.partition(_MEMBER)[0]).open("rb")
+            return Path(self.location.partition(MEMBER)[0]).open("rb")
         # pyarrow would decompress a stream by its file extension; a file is returned as it is.
         return io.BufferedReader(self.files.open_input_file(self.path), _READ_BYTES)
 
     def state(self) -> State:
         """Raises FileNotFoundError."""
         if self.files is None:
-            stat = Path(self.location.partition(_MEMBER)[0]).stat()
+            stat = Path(self.location.partition(MEMBER)[0]).stat()
             return State(stat.st_size, stat.st_mtime_ns, stat.st_ino)
         info = self.files.get_file_info(self.path)
         if info.type != fs.FileType.File:
             raise FileNotFoundError(f"{self.location} is gone")
         return State(info.size, info.mtime_ns, 0)
+
+    def as_it_is(self) -> tuple[str, State]:
+        """Of the file, or of the archive that it is in: the same until that is written again. Raises FileNotFoundError."""
+        return self.resolved().partition(MEMBER)[0], self.state()
 
     def modified_at(self) -> datetime:
         return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=self.state().modified_ns // 1000)
@@ -98,27 +110,26 @@ def find_files(location: str) -> list[StoredFile]:
     if "://" in location:
         stored = _objects(location)
         return [
-            member for file in stored for member in (_members(file) if file.name.endswith(".zip") else [file])
+            member
+            for file in stored
+            for member in (_members(file) if file.name.endswith(ENDINGS) else [file])
         ]
     return [member for path in _paths(location) for member in _members(StoredFile(str(path)))]
 
 
 def _members(file: StoredFile) -> list[StoredFile]:
-    """The files in a zip archive, which its first bytes tell; any other file itself. In a store, looking at the first
-    bytes of each object would take a request: there, the name tells. Raises NoSuchLocation.
+    """The files in an archive, which its first bytes tell; any other file itself. In a store, looking at the first bytes of
+    each object would take a request: there, the name tells. Raises NoSuchLocation.
     """
-    with file.open() as stored:
-        if stored.read(4) != b"PK\x03\x04":
-            return [file]
-        try:
-            members = zipfile.ZipFile(stored).infolist()
-        except zipfile.BadZipFile as error:
-            raise NoSuchLocation(f"{file}: a damaged zip archive ({error})") from None
-        if any(member.flag_bits & 1 for member in members):
-            raise NoSuchLocation(f"{file}: an encrypted zip archive: extract it first")
-    names = sorted(member.filename for member in members if not member.is_dir())
+    try:
+        with file.open() as stored:
+            names = members(stored, file.as_it_is())
+    except UnusableArchive as error:
+        raise NoSuchLocation(f"{file}: {error}") from None
+    if names is None:
+        return [file]
     visible = [name for name in names if not _is_hidden(name) and not name.startswith("__MACOSX/")]
-    return [StoredFile(f"{file.location}{_MEMBER}{name}", file.files, file.path) for name in visible]
+    return [StoredFile(f"{file.location}{MEMBER}{name}", file.files, file.path) for name in visible]
 
 
 def _paths(location: str) -> list[Path]:
