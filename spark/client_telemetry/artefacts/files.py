@@ -178,7 +178,7 @@ def may_be_sbom(path: str) -> bool:
 
 def by_beginning(beginning: str) -> Reader | None:
     """The reader of a file of any name by its first kilobytes: that of SBOMs, or None."""
-    return _alone(sboms.read) if any(mark in beginning[:_BEGINNING] for mark in sboms.MARKS) else None
+    return _alone(sboms.read) if sboms.begins(beginning[:_BEGINNING]) else None
 
 
 def is_sbom(path: str, beginning: Callable[[], str]) -> bool:
@@ -194,6 +194,8 @@ def of_any(path: str, beginning: str) -> Reader | None:
     """The reader of a file that was named by the user: also lists of packages under another name."""
     if reader := by_name(path) or by_beginning(beginning):
         return reader
+    if re.search(r"^@EXPLICIT\s*$", beginning, re.MULTILINE):
+        return _alone(conda.read_explicit)
     if re.search(r"^\S+==\S+", beginning, re.MULTILINE):
         return python.read_requirements
     if re.search(r"^(?:\[INFO\])?[\s|+\\-]*[\w.-]+:[\w.-]+:jar:", beginning, re.MULTILINE):

@@ -155,7 +155,9 @@ def _each_once(packages: Iterable[Package]) -> Iterator[tuple[Package, Client]]:
     """A library that is named itself says more than what brings it along, and one that is packaged more than what a platform is to
     provide.
     """
-    clients = [(package, client) for package in packages if (client := libraries.of(package))]
+    clients = _with_own_librdkafka(
+        [(package, client) for package in packages if (client := libraries.of(package))]
+    )
     brought = {client.library: package.line for package, client in reversed(clients) if not client.itself}
     named: dict[str, set[str]] = defaultdict(set)
     for package, client in clients:
@@ -178,6 +180,33 @@ def _each_once(packages: Iterable[Package]) -> Iterator[tuple[Package, Client]]:
         if key not in done:
             done.add(key)
             yield package, client
+
+
+def _with_own_librdkafka(clients: list[tuple[Package, Client]]) -> list[tuple[Package, Client]]:
+    """A binding whose librdkafka is a package of its own in the same list has the version of that, not the one it was released
+    with.
+    """
+    native = {
+        (package.type, client.written.version)
+        for package, client in clients
+        if client.written and (package.type, package.name) in _NATIVE
+    }
+    versions = dict(native)
+    return [
+        (package, _with_version(client, versions[package.type]))
+        if package.type in versions and len(native) == len(versions)
+        else (package, client)
+        for package, client in clients
+    ]
+
+
+_NATIVE = {("cargo", "rdkafka-sys"), ("nuget", "librdkafka.redist")}
+
+
+def _with_version(client: Client, version: str) -> Client:
+    if client.written is None or not client.written.binding:
+        return client
+    return replace(client, written=client.written._replace(version=version))
 
 
 def _surest_first(pair: tuple[Package, Client]) -> tuple[bool, bool, bool, int]:
@@ -239,8 +268,16 @@ def _locked_first(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Cl
         if package.version is not None or package.type not in _SHARED_LOCKS:
             where = where[:1]
         by_name = {(folder, package.type, package.name) for folder in where}
-        brought = set() if client.itself else {(folder, package.type, client.library) for folder in where}
+        brought = {
+            key
+            for key in installed[bool(package.development)]
+            if not client.itself
+            and key[0] in where
+            and key[1] == package.type
+            # Of what brings one of several libraries, any that is installed may be the one.
+            and client.library in (key[2], "")
+        }
         development = bool(package.development)
-        if package.declared_only and (by_name & locked[development] or brought & installed[development]):
+        if package.declared_only and (by_name & locked[development] or brought):
             continue
         yield place, client

@@ -84,6 +84,8 @@ def _of_document(content: Mapping[str, object]) -> Subject:
         return _spdx_2(content)
     if "artifacts" in content:
         return _syft(mapping(content.get("source")))
+    if content.get("ArtifactType") == "container_image":
+        return _trivy(content)
     return NOTHING
 
 
@@ -157,6 +159,19 @@ def _syft(source: Mapping[str, object]) -> Subject:
     return _subject(
         texts,
         [*tags, text_of(image.get("userInput"))],
+        [repository(str(labels.get(name, ""))) for name in _SOURCE_LABELS],
+    )
+
+
+def _trivy(content: Mapping[str, object]) -> Subject:
+    image = mapping(content.get("Metadata"))
+    named = [
+        each for key in ("RepoTags", "RepoDigests") for each in image.get(key) or () if isinstance(each, str)
+    ]
+    labels = mapping(mapping(mapping(image.get("ImageConfig")).get("config")).get("Labels"))
+    return _subject(
+        [text_of(image.get("ImageID")), *named],
+        [text_of(content.get("ArtifactName")), *(name for name in named if "@" not in name)],
         [repository(str(labels.get(name, ""))) for name in _SOURCE_LABELS],
     )
 

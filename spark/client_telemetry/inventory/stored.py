@@ -1,6 +1,7 @@
 """Artefacts from rows of the table `artefacts`, with the verdicts for an upgrade that is asked about later."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -80,6 +81,9 @@ def _client(row: ArtefactRow) -> Client:
     )
     known = libraries.of(package)
     if known is not None:
+        # A package of its own in the same list may have decided which librdkafka is in a binding.
+        if known.written and known.written.binding and row["library_version"]:
+            return replace(known, written=known.written._replace(version=row["library_version"]))
         return known
     library = row["library"] or ""
     if library and row["library_version"]:

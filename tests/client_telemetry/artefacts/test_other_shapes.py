@@ -1,8 +1,11 @@
 """Shapes of files that people have beside the plain ones: what scan must neither pass over nor take for something else."""
 
+import json
+
 import pytest
 from client_telemetry.artefacts import code, files, json_settings, libraries, named_images
 from client_telemetry.artefacts.scan import scan
+from client_telemetry.inventory.written import collect
 
 
 def clients(name: str, text: str, others: dict[str, str] | None = None) -> list[tuple]:
@@ -232,3 +235,142 @@ def test_a_pin_above_the_default_is_not_described_as_the_default(tmp_path):
         "By default (config.Version 0.8.2) this holds, and what of it is left at V2_1_0_0 is not known"
         in (found.judged.explanation)
     )
+
+
+CARGO = """[[package]]
+name = "rdkafka"
+version = "0.37.0"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+dependencies = ["rdkafka-sys"]
+
+[[package]]
+name = "rdkafka-sys"
+version = "4.9.0+2.10.0"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+"""
+NUGET = {
+    "version": 1,
+    "dependencies": {
+        "net8.0": {
+            "Confluent.Kafka": {"type": "Direct", "requested": "[2.3.0, )", "resolved": "2.3.0"},
+            "librdkafka.redist": {"type": "Direct", "requested": "[2.10.0, )", "resolved": "2.10.0"},
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "binding"),
+    [
+        ("Cargo.lock", CARGO, "rust-rdkafka 0.37.0"),
+        ("packages.lock.json", json.dumps(NUGET), "confluent-kafka-dotnet 2.3.0"),
+    ],
+)
+def test_a_binding_has_the_librdkafka_that_is_locked_beside_it(tmp_path, name, text, binding):
+    """getsentry/snuba locks rdkafka 0.37.0, released with librdkafka 2.3.0, and rdkafka-sys of librdkafka 2.10.0."""
+    (found,) = scanned(tmp_path, {name: text}).found
+    assert found.client.text == f"librdkafka 2.10.0 in {binding}"
+
+
+def test_a_lock_file_says_what_a_framework_of_one_of_several_libraries_brings(tmp_path):
+    """karafka 2 brings librdkafka, karafka 1 ruby-kafka: Gemfile and gemspec leave open what Gemfile.lock says."""
+    lock = "GEM\n  specs:\n    karafka (2.5.0)\n      karafka-rdkafka (>= 0.19.2)\n    karafka-rdkafka (0.24.0)\n"
+    result = scanned(
+        tmp_path,
+        {
+            "Gemfile.lock": lock,
+            "Gemfile": 'gem "karafka"\n',
+            "x.gemspec": 'spec.add_dependency "waterdrop", ">= 2.8"\n',
+        },
+    )
+    assert [found.client.text for found in result.found] == ["librdkafka 2.13.0 in karafka-rdkafka 0.24.0"]
+
+
+def test_pnpm_names_other_registries_before_the_package():
+    text = "lockfileVersion: 5.3\n\npackages:\n\n  npm.example.com/kafkajs/2.2.4:\n    dev: false\n"
+    assert clients("pnpm-lock.yaml", text) == [(5, "kafkajs 2.2.4", "")]
+
+
+def test_mix_locks_repositories():
+    text = '%{\n  "brod": {:git, "https://example.com/brod.git", "0abc", []},\n}\n'
+    assert clients("mix.lock", text) == [(2, "brod", "locked to https://example.com/brod.git, not a release")]
+
+
+def test_a_range_of_a_version_catalogue_is_shown_as_words():
+    text = '[versions]\nkafka = { strictly = "[3.0, 4.0[", prefer = "3.7.0" }\n[libraries]\n'
+    text += 'a = { module = "org.apache.kafka:kafka-clients", version.ref = "kafka" }\n'
+    ((_, _, why),) = clients("libs.versions.toml", text)
+    assert why == "version not locked (strictly [3.0, 4.0[, prefer 3.7.0)"
+
+
+def test_an_explicit_list_of_conda_may_have_any_name(tmp_path):
+    list_ = tmp_path / "env.txt"
+    list_.write_text(
+        "# platform: linux-64\n@EXPLICIT\n"
+        "https://conda.example.com/conda-forge/linux-64/librdkafka-2.5.0-h3b3aa1d_0.conda#0123\n"
+    )
+    assert [found.client.text for found in scan([list_], "3.9.1", "4.3.1").found] == ["librdkafka 2.5.0"]
+
+
+TRIVY = {
+    "SchemaVersion": 2,
+    "ArtifactName": "registry.example.com/erp:1",
+    "ArtifactType": "container_image",
+    "Metadata": {
+        "ImageID": "sha256:" + "a" * 64,
+        "RepoDigests": ["registry.example.com/erp@sha256:" + "b" * 64],
+    },
+    "Results": [
+        {"Target": "registry.example.com/erp:1 (debian 12.5)", "Class": "os-pkgs", "Packages": []},
+        {
+            "Target": "Java",
+            "Class": "lang-pkgs",
+            "Packages": [
+                {
+                    "Name": "org.apache.kafka:kafka-clients",
+                    "Identifier": {"PURL": "pkg:maven/org.apache.kafka/kafka-clients@2.8.0"},
+                    "Version": "2.8.0",
+                    "FilePath": "app/app.jar",
+                },
+                {
+                    "Name": "kafkajs",
+                    "Identifier": {"PURL": "pkg:npm/kafkajs@1.12.0"},
+                    "Version": "1.12.0",
+                    "Dev": True,
+                },
+            ],
+        },
+    ],
+}
+
+
+def test_a_report_of_trivy_is_read_like_an_sbom(tmp_path):
+    (artefact,) = scanned_artefacts(tmp_path, {"trivy.json": json.dumps(TRIVY, indent=2)})
+    (found,) = artefact.clients
+    assert (found.client.text, found.place.inside) == ("kafka-clients 2.8.0", "app/app.jar")
+    assert artefact.kind == "image"
+    assert artefact.subject.digests == {"sha256:" + "a" * 64, "sha256:" + "b" * 64}
+    assert "registry.example.com/erp:1" in artefact.subject.names
+
+
+def scanned_artefacts(tmp_path, texts):
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return collect([tmp_path], "3.9.1", "4.3.1").artefacts
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        (TRIVY | {"Results": [{"Target": "Java", "Vulnerabilities": []}]}, "--list-all-pkgs"),
+        ({"matches": [], "descriptor": {"name": "grype", "version": "0.79.0"}}, "syft -o json"),
+    ],
+)
+def test_a_report_of_vulnerabilities_alone_says_what_to_pass_instead(tmp_path, document, reason):
+    (unread,) = scanned(tmp_path, {"report.json": json.dumps(document)}).unread
+    assert reason in unread.reason
+
+
+def test_json_of_something_else_with_matches_is_passed_over(tmp_path):
+    result = scanned(tmp_path, {"x.json": '{"matches": [1]}'})
+    assert not result.unread and not result.found

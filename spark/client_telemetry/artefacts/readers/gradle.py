@@ -79,6 +79,8 @@ def read_catalogue(text: str) -> Iterator[Package]:
             versions.get(reference) if reference else table.get("version") or (parts[2] if parts else "")
         )
         version = _exact(wanted)
+        if isinstance(wanted, dict):
+            wanted = ", ".join(f"{key} {value}" for key, value in wanted.items())
         needles = (f"\n{reference} =", f"\n{reference}=", f'\n"{reference}"') if reference and version else ()
         line = Lines(text).of(*needles) if needles else lines.of(f"\n{alias} =", f"\n{alias}=")
         yield declared("maven", f"{group}/{artifact}", version, wanted, line + 1 if line else None)

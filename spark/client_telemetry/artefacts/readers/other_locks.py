@@ -17,6 +17,7 @@ _GEMSPEC = re.compile(
 _HACKAGE = re.compile(r"(?:any\.|^\s*-\s+)([A-Za-z][\w-]*?)(?:\s*==\s*|-)(\d+(?:\.\d+)+)")
 _CPAN = re.compile(r"^  ([A-Z][\w-]*)-v?(\d[\w.]*)$")
 _MIX_LOCKED = re.compile(r"""^(?:%\{)?\s*"?([\w]+)"?:\s*\{:hex,\s*:"?(\w+)"?,\s*"([^"]+)\"""")
+_MIX_REPOSITORY = re.compile(r"""^(?:%\{)?\s*"?([\w]+)"?:\s*\{:git,\s*"([^"]+)\"""")
 _MIX = re.compile(r"""\{:(\w+),\s*"([^"]+)\"""")
 _REBAR_LOCKED = re.compile(r"""\{\s*<<"(\w+)">>\s*,\s*\{pkg,\s*<<"(\w+)">>\s*,\s*<<"([^"]+)">>""")
 _REBAR = re.compile(r"""\{\s*(\w+)\s*,\s*"([^"]+)"\s*\}""")
@@ -193,6 +194,8 @@ def _mix_locked(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         if match := _MIX_LOCKED.match(line):
             yield Package("hex", match[2], match[3], number)
+        elif match := _MIX_REPOSITORY.match(line):
+            yield Package("hex", match[1], None, number, locked_to(match[2]))
 
 
 def read_mix(text: str) -> Iterator[Package]:

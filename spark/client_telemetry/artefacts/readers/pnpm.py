@@ -10,7 +10,9 @@ from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.node import locked
 
 _NAME = r"@[\w.~-]+/[\w.~-]+|[\w.~-]+"
-_KEY = re.compile(rf"^  '?/?({_NAME})[@/](\d[\w.+-]*)(?:[(_][^']*)?'?:\s*(?:\{{.*)?$")
+_KEY = re.compile(
+    rf"^  '?/?(?:[a-z][\w-]*(?:\.[\w-]+)+/)?({_NAME})[@/](\d[\w.+-]*)(?:[(_][^']*)?'?:\s*(?:\{{.*)?$"
+)
 _REPOSITORY = re.compile(rf"^  '?({_NAME})@((?:https?|git)[^'()\s]+)(?:\([^']*)?'?:\s*(?:\{{.*)?$")
 _ENTRY = re.compile(rf"^(?P<indent> +)'?(?P<name>{_NAME})'?:(?: '?(?P<value>[^\s']+))?")
 _SNAPSHOT = re.compile(r"^  '?([^\s':]+(?::[^\s':]+)*)'?:")

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
@@ -21,8 +22,23 @@ MARKS = (
     *sbom_texts.MARKS,
 )
 """What the beginning of a file has if it is an SBOM, whatever its name."""
+_REPORT = re.compile(
+    r'\{\s*"SchemaVersion":[^{\[]*"ArtifactName":|\s*\{\s*"matches":\s*\[\s*(?:\]|\{\s*"vulnerability":)',
+    re.DOTALL,
+)
+"""How reports of trivy and grype begin."""
 _DEEPEST = 50
+_NOT_AN_SBOM = "not an SBOM: neither CycloneDX nor SPDX, nor a report of syft or trivy"
+_NO_PACKAGES = "a report of trivy without its packages: have it list them (--list-all-pkgs), or write an SBOM (--format cyclonedx)"
+_OF_GRYPE = (
+    "a report of grype, which has packages with known vulnerabilities only: scan the SBOM (syft -o json)"
+)
 _NO_VERSION = "the SBOM names no version"
+
+
+def begins(beginning: str) -> bool:
+    """Whether a file is an SBOM or a report with packages, by how it begins."""
+    return any(mark in beginning for mark in MARKS) or bool(_REPORT.match(beginning))
 
 
 def read(text: str) -> Iterator[Package]:
@@ -37,8 +53,12 @@ def read(text: str) -> Iterator[Package]:
         found = _spdx_3(content)
     elif "artifacts" in content:
         found = _syft(content)
+    elif "ArtifactName" in content:
+        found = _trivy(content)
+    elif _is_of_grype(content):
+        raise Unreadable(_OF_GRYPE)
     else:
-        raise Unreadable("not an SBOM: neither CycloneDX nor SPDX")
+        raise Unreadable(_NOT_AN_SBOM)
     for each in found:
         purl = each.purl
         named = package_urls.parse(purl)
@@ -56,6 +76,10 @@ def read(text: str) -> Iterator[Package]:
             inside=each.where or "",
             development=each.development,
         )
+
+
+def _is_of_grype(content: Mapping[str, object]) -> bool:
+    return mapping(content.get("descriptor")).get("name") == "grype"
 
 
 def unwrapped(content: Mapping[str, object]) -> tuple[Mapping[str, object], tuple[str, ...]]:
@@ -166,3 +190,16 @@ def _syft(content: Mapping[str, object]) -> Iterator[_Found]:
         if purl := text_of(artifact.get("purl")):
             place = next((text_of(entry.get("path")) for entry in objects(artifact.get("locations"))), None)
             yield _Found(purl, text_of(artifact.get("version")), place)
+
+
+def _trivy(content: Mapping[str, object]) -> Iterator[_Found]:
+    """`trivy … --format json`. Raises Unreadable for one with vulnerabilities alone."""
+    results = objects(content.get("Results"))
+    if results and not any("Packages" in each for each in results):
+        raise Unreadable(_NO_PACKAGES)
+    for result in results:
+        for package in objects(result.get("Packages")):
+            if purl := text_of(mapping(package.get("Identifier")).get("PURL")):
+                place = text_of(package.get("FilePath")) or text_of(result.get("Target"))
+                development = "Dev" if package.get("Dev") is True else ""
+                yield _Found(purl, text_of(package.get("Version")), place, development)
