@@ -25,6 +25,7 @@ BENCHMARKS: tuple[str, ...] = ("decode", "sessions", "profile", "impact", "subsc
 BY_NAME_ONLY = (
     "scale",
     "fleet_page",
+    "artefact_join",
     "lake_growth",
     "lake_servers",
     "lake_stages",

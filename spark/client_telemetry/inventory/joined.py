@@ -5,6 +5,7 @@ not seen, and what is seen and not written. What was observed and what is writte
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from client_telemetry.artefacts.found import Found
@@ -19,31 +20,13 @@ from client_telemetry.formats.written_file import (
 )
 from client_telemetry.inventory import links, vulnerable
 from client_telemetry.inventory.artefact import CLIENT_ID, GROUP, IMAGE, REPOSITORY, Artefact, Written
+from client_telemetry.inventory.client_rows import ClientRow, ClientRows, Finding, Tally
 from client_telemetry.inventory.links import CERTAIN, LIKELY, POSSIBLE, Index, Link
 from client_telemetry.inventory.seen import Client, Seen
 from client_telemetry.inventory.vulnerable import Vulnerable
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.knowledge import client_versions
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
-
-
-@dataclass(frozen=True)
-class Finding:
-    """`certainty`: that of the link on which it rests. `evidence`: where it is written."""
-
-    kind: str
-    text: str
-    certainty: str
-    evidence: str
-
-
-@dataclass(frozen=True)
-class ClientRow:
-    """A client that brokers saw, with where it may come from and what follows."""
-
-    client: Client
-    links: tuple[Link, ...]
-    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
@@ -60,35 +43,37 @@ class Joined:
     """`not_seen`: brokers should have seen it and did not. `not_comparable`: it has nothing by which a client could be told."""
 
     seen: Seen
-    rows: tuple[ClientRow, ...]
+    rows: ClientRows
+    tally: Tally
     not_seen: tuple[ArtefactRow, ...]
     not_comparable: tuple[ArtefactRow, ...]
     not_written: tuple[Client, ...]
     vulnerable: tuple[Vulnerable, ...] = ()
 
-    def findings(self, kind: str) -> list[tuple[Client, Finding]]:
-        return [(row.client, each) for row in self.rows for each in row.findings if each.kind == kind]
-
 
 def join(written: Written, seen: Seen, workloads: Workloads) -> Joined:
     built = links.index(written.artefacts, seen.clients, workloads)
-    rows = []
-    for client in seen.clients:
-        of_client = links.of(client, built)
-        rows.append(ClientRow(client, of_client, tuple(_findings(client, of_client))))
+    rows, tally = ClientRows(seen.clients, partial(_client_row, built)), Tally()
+    vulnerabilities = vulnerable.seen(_libraries(tally.of(rows)))
     are_listed = all(client.addresses <= len(client.listed_addresses) for client in seen.clients)
     placed = [
         (artefact, _why_not_seen(artefact, built, all_addresses_are_listed=are_listed))
-        for artefact in _not_linked(written.artefacts, rows, built)
+        for artefact in _not_linked(written.artefacts, tally, built)
     ]
     return Joined(
         seen,
-        tuple(rows),
+        rows,
+        tally,
         tuple(sorted((_row(artefact, why) for artefact, why in placed if why), key=_worst_first)),
         tuple(sorted((_row(artefact, _NO_NAMES) for artefact, why in placed if not why), key=_worst_first)),
-        tuple(row.client for row in rows if not row.links),
-        vulnerable.seen(_libraries(rows)),
+        tuple(tally.unlinked),
+        vulnerabilities,
     )
+
+
+def _client_row(built: Index, client: Client) -> ClientRow:
+    of_client = links.of(client, built)
+    return ClientRow(client, of_client, tuple(_findings(client, of_client)))
 
 
 def _libraries(rows: Iterable[ClientRow]) -> Iterator[tuple[Client, Found | None, str]]:
@@ -239,27 +224,23 @@ def _is_fixed(client: Client, runs: tuple[Link, Found] | None, written: Sequence
     )
 
 
-def _not_linked(artefacts: Iterable[Artefact], rows: Iterable[ClientRow], built: Index) -> Iterator[Artefact]:
+def _not_linked(artefacts: Iterable[Artefact], tally: Tally, built: Index) -> Iterator[Artefact]:
     """Artefacts with clients that no seen client may come from. An image stands for its repository, and a repository with one
     artefact for its images.
     """
-    linked = {link.artefact.name for row in rows for link in row.links}
-    repositories = {
-        link.artefact.repository for row in rows for link in row.links if link.artefact.repository
-    }
     for artefact in artefacts:
-        if not artefact.clients or artefact.name in linked:
+        if not artefact.clients or artefact.name in tally.linked:
             continue
         of_repository = built.by_repository.get(artefact.repository, []) if artefact.repository else []
         is_version_of_seen = artefact.kind == IMAGE or len(of_repository) == 1
-        if not (artefact.repository in repositories and is_version_of_seen):
+        if not (artefact.repository in tally.repositories and is_version_of_seen):
             yield artefact
 
 
 def _why_not_seen(artefact: Artefact, built: Index, *, all_addresses_are_listed: bool) -> str:
     """How it is known that brokers did not see it; empty if that is not known, as for a name that was seen and that many have."""
     names = [name for name in artefact.names if name.kind in (CLIENT_ID, GROUP)]
-    if any((name.kind, name.value) in built.sharing for name in names):
+    if any((name.kind, name.value) in built.seen_names for name in names):
         return ""
     if names:
         written = first_of([f"{name.kind} {name.value!r} ({name.where})" for name in names], 3)
@@ -276,18 +257,18 @@ def _why_not_seen(artefact: Artefact, built: Index, *, all_addresses_are_listed:
 def sentence(joined: Joined) -> str:
     """What was observed first; what is only written is counted apart."""
     verdicts: dict[tuple[str, str, str], str] = {}
-    for row in joined.rows:
-        key = row.client.application_key
-        verdicts[key] = min(verdicts.get(key, Verdict.SAFE), row.client.verdict, key=PRECEDENCE.index)
+    for client in joined.seen.clients:
+        key = client.application_key
+        verdicts[key] = min(verdicts.get(key, Verdict.SAFE), client.verdict, key=PRECEDENCE.index)
     breaking = sum(verdict == Verdict.BREAKS for verdict in verdicts.values())
-    silent = [row for row in joined.rows if not row.client.library]
-    proved, probable = len(joined.findings(PROVED)), len(joined.findings(PROBABLE))
+    silent = sum(not client.library for client in joined.seen.clients)
+    proved, probable = joined.tally.findings[PROVED], joined.tally.findings[PROBABLE]
     counts = Counter(row.verdict for row in joined.not_seen)
     lacking = counts[Verdict.INSUFFICIENT_EVIDENCE]
     return (
         f"Seen on {joined.seen.cluster}: {breaking or 'none'} of {counted(len(verdicts), 'application')} "
-        f"{'breaks' if breaking == 1 else 'break'} with {joined.seen.target}; of {counted(len(silent), 'client')} that "
-        f"{'declares' if len(silent) == 1 else 'declare'} no library, images prove that of {proved}, and that of {probable} is likely. "
+        f"{'breaks' if breaking == 1 else 'break'} with {joined.seen.target}; of {counted(silent, 'client')} that "
+        f"{'declares' if silent == 1 else 'declare'} no library, images prove that of {proved}, and that of {probable} is likely. "
         f"Written, and seen by no broker: {counted(len(joined.not_seen), 'artefact')}, of which {counts[Verdict.BREAKS]} would break"
         + (f" and {lacking} cannot be told" if lacking else "")
         + f". {_left_over(joined)}"

@@ -36,13 +36,16 @@ class Link:
 
 @dataclass
 class Index:
-    """Artefacts by all that may link them to a client. `sharing`: applications of the report by each of their names."""
+    """Artefacts by all that may link them to a client. `seen_names`: the first application of the report by each
+    of the names that artefacts have, too; `sharing`: all of them where there are several.
+    """
 
     workloads: Workloads
     by_digest: dict[str, list[Artefact]] = field(default_factory=lambda: defaultdict(list))
     by_image: dict[str, list[Artefact]] = field(default_factory=lambda: defaultdict(list))
     by_repository: dict[str, list[Artefact]] = field(default_factory=lambda: defaultdict(list))
     by_name: dict[tuple[str, str], dict[str, Artefact]] = field(default_factory=lambda: defaultdict(dict))
+    seen_names: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
     sharing: dict[tuple[str, str], set[tuple[str, str, str]]] = field(
         default_factory=lambda: defaultdict(set)
     )
@@ -61,7 +64,11 @@ def index(artefacts: Iterable[Artefact], clients: Iterable[Client], workloads: W
             built.by_name[name.kind, name.value][artefact.name] = artefact
     for client in clients:
         for kind, value, _ in _names(client):
-            built.sharing[kind, value].add(client.application_key)
+            if (kind, value) not in built.by_name:
+                continue
+            first = built.seen_names.setdefault((kind, value), client.application_key)
+            if first != client.application_key:
+                built.sharing[kind, value] |= {first, client.application_key}
     return built
 
 
@@ -226,7 +233,7 @@ def _names(client: Client) -> Iterator[tuple[str, str, str]]:
 def _by_names(client: Client, built: Index) -> Iterator[Link]:
     for kind, value, shown in _names(client):
         artefacts = built.by_name.get((kind, value), {})
-        applications = len(built.sharing[kind, value])
+        applications = len(built.sharing.get((kind, value), ()))
         for artefact in islice(artefacts.values(), MOST_SHARING):
             where = next(n.where for n in artefact.names if (n.kind, n.value) == (kind, value))
             because = [f"{kind} {shown!r} is written in {where}"]

@@ -15,7 +15,8 @@ from client_telemetry.formats.written_file import (
 )
 from client_telemetry.inventory import artefact as inventory
 from client_telemetry.inventory import vulnerable
-from client_telemetry.inventory.joined import ArtefactRow, ClientRow, Joined, sentence
+from client_telemetry.inventory.client_rows import ClientRow
+from client_telemetry.inventory.joined import ArtefactRow, Joined, sentence
 
 
 def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = None) -> Written:

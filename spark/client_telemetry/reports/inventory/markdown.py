@@ -4,17 +4,21 @@ from collections.abc import Iterable, Iterator
 
 from client_telemetry.artefacts.found import Unread
 from client_telemetry.formats.written_file import FINDINGS
+from client_telemetry.inventory.client_rows import MOST_SHOWN
 from client_telemetry.inventory.joined import ArtefactRow, Joined, sentence
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import code, prose, row
-
-_MOST_ROWS = 200
 
 
 def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
     yield prose(sentence(joined))
     for kind in FINDINGS:
-        found = joined.findings(kind)
+        found = [
+            (row.client, each)
+            for row in joined.tally.first[kind]
+            for each in row.findings
+            if each.kind == kind
+        ]
         cells = [
             (
                 client.verdict,
@@ -28,7 +32,10 @@ def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
         ]
         heading = f"{kind[:1].upper()}{kind[1:]}"
         yield from _table(
-            heading, ("Verdict", "Client", "Principal", "What", "Certainty", "Written in"), cells
+            heading,
+            ("Verdict", "Client", "Principal", "What", "Certainty", "Written in"),
+            cells,
+            joined.tally.findings[kind],
         )
     columns = ("Verdict", "Library", "Where", "Why", "Owner")
     yield from _table("Written, and seen by no broker", columns, map(_artefact, joined.not_seen))
@@ -70,11 +77,15 @@ def _artefact(of: ArtefactRow) -> tuple[str, ...]:
     return of.verdict, code(found.client.text), code(str(found.place), 120), prose(of.why), owner
 
 
-def _table(heading: str, columns: tuple[str, ...], cells: Iterable[tuple[str, ...]]) -> Iterator[str]:
+def _table(
+    heading: str, columns: tuple[str, ...], cells: Iterable[tuple[str, ...]], count: int | None = None
+) -> Iterator[str]:
+    """`count`: of all rows, where `cells` has the first of them."""
     rows = list(cells)
     if not rows:
         return
-    yield from ("", f"## {heading} ({len(rows)})", "", row(columns), row(("---",) * len(columns)))
-    yield from map(row, rows[:_MOST_ROWS])
-    if len(rows) > _MOST_ROWS:
-        yield from ("", f"{len(rows) - _MOST_ROWS} more are not shown.")
+    count = len(rows) if count is None else count
+    yield from ("", f"## {heading} ({count})", "", row(columns), row(("---",) * len(columns)))
+    yield from map(row, rows[:MOST_SHOWN])
+    if count > MOST_SHOWN:
+        yield from ("", f"{count - MOST_SHOWN} more are not shown.")

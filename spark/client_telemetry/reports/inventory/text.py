@@ -5,28 +5,28 @@ from textwrap import wrap
 
 from client_telemetry.artefacts.found import Unread
 from client_telemetry.formats.written_file import FINDINGS
-from client_telemetry.inventory.joined import ArtefactRow, ClientRow, Joined, sentence
+from client_telemetry.inventory.client_rows import MOST_SHOWN, ClientRow
+from client_telemetry.inventory.joined import ArtefactRow, Joined, sentence
 from client_telemetry.inventory.vulnerable import Vulnerable
 from client_telemetry.reports.client_strings import client_label, without_invisible
 
 _WIDTH = 110
-_MOST_ROWS = 200
 VULNERABILITIES = "known vulnerabilities of client libraries, apart from every verdict"
 
 
 def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
     for kind in FINDINGS:
-        rows = [row for row in joined.rows if any(each.kind == kind for each in row.findings)]
-        if rows:
-            yield from _heading(kind, len(rows))
-        for row in rows[:_MOST_ROWS]:
+        count = joined.tally.clients[kind]
+        if count:
+            yield from _heading(kind, count)
+        for row in joined.tally.first[kind]:
             yield from _client(row, kind)
-        yield from _more(len(rows))
+        yield from _more(count)
     yield from _artefacts("written, and seen by no broker", joined.not_seen)
     yield from _artefacts("written, cannot be compared with what was seen", joined.not_comparable)
     if joined.not_written:
         yield from _heading("seen, in no artefact that was read", len(joined.not_written))
-        for client in joined.not_written[:_MOST_ROWS]:
+        for client in joined.not_written[:MOST_SHOWN]:
             yield f"  {client.verdict:<22}{_label(client.client_id, client.principal)}"
         yield from _more(len(joined.not_written))
     yield from _vulnerabilities(joined.vulnerable)
@@ -40,8 +40,8 @@ def _heading(text: str, count: int) -> Iterator[str]:
 
 
 def _more(count: int) -> Iterator[str]:
-    if count > _MOST_ROWS:
-        yield f"  {count - _MOST_ROWS} more are not shown: --format json has all"
+    if count > MOST_SHOWN:
+        yield f"  {count - MOST_SHOWN} more are not shown: --format json has all"
     if count:
         yield ""
 
@@ -68,7 +68,7 @@ def _because(row: ClientRow, certainty: str) -> tuple[str, ...]:
 def _artefacts(heading: str, rows: tuple[ArtefactRow, ...]) -> Iterator[str]:
     if rows:
         yield from _heading(heading, len(rows))
-    for row in rows[:_MOST_ROWS]:
+    for row in rows[:MOST_SHOWN]:
         found = row.artefact.clients[0]
         yield f"  {row.verdict:<22}{without_invisible(found.client.text)}  {without_invisible(str(found.place))}"
         yield from _paragraph(row.why)
@@ -80,7 +80,7 @@ def _artefacts(heading: str, rows: tuple[ArtefactRow, ...]) -> Iterator[str]:
 def _vulnerabilities(rows: tuple[Vulnerable, ...]) -> Iterator[str]:
     if rows:
         yield from _heading(VULNERABILITIES, len(rows))
-    for row in rows[:_MOST_ROWS]:
+    for row in rows[:MOST_SHOWN]:
         yield f"  {row.vulnerability.id:<22}{_label(row.application, row.principal)}"
         roles = ", ".join(row.roles) or "no role was seen"
         yield from _paragraph(f"{row.library} ({row.certainty}), {roles}; {row.vulnerability.what}")
