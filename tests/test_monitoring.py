@@ -45,6 +45,39 @@ def test_labels_that_are_asked_for_are_there(numbers):
         assert re.search(rf'^{name}\{{.*\b{label}="', numbers, re.M), (name, label)
 
 
+def test_the_dashboard_has_the_shape_that_grafana_provisions():
+    """As Grafana 10 and 11 export dashboards: without an id of its own, with a data source that is chosen, and with panels in a
+    grid of 24 columns that do not overlap. A table shows all its series only where they are asked for as a table, and what has
+    no thresholds is green below 80 and red above."""
+    dashboard = json.loads((MONITORING / "dashboard.json").read_text())
+    assert dashboard["id"] is None and dashboard["uid"] and dashboard["schemaVersion"] >= 36
+    chosen, *queries = dashboard["templating"]["list"]
+    assert (chosen["type"], chosen["query"], chosen["name"]) == ("datasource", "prometheus", "datasource")
+    source = {"type": "prometheus", "uid": "${datasource}"}
+    assert all(
+        each["datasource"] == source and each["definition"] == each["query"]["query"] for each in queries
+    )
+    panels = dashboard["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        at = panel["gridPos"]
+        cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+        assert max(x for x, _ in cells) < 24 and not cells & taken, panel["title"]
+        taken |= cells
+        assert panel["title"] and panel["description"] and panel["datasource"] == source
+        assert panel["fieldConfig"]["defaults"]["unit"] in {"short", "none", "s", "percentunit"}
+        for target in panel["targets"]:
+            assert target["datasource"] == source and target["refId"] and target["instant"] != target["range"]
+            assert (target.get("format") == "table") == (panel["type"] == "table")
+        assert (
+            panel["type"] != "stat"
+            or panel["fieldConfig"]["defaults"]["thresholds"]["steps"][0]["color"] == "red"
+        )
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(panels)))
+    assert used == {each["name"] for each in dashboard["templating"]["list"]}
+
+
 def test_promtool_is_content(numbers):
     if not shutil.which("promtool"):
         pytest.skip("promtool is not installed (on Debian: apt-get install prometheus)")
