@@ -67,9 +67,11 @@ class Jira:
             raise _not_understood(self.api) from None
         return Issue(key, self._url(key), ticket.title, ticket.wiki, is_open=True)
 
-    def update(self, issue: Issue, title: str, body: str) -> None:
+    def update(self, issue: Issue, ticket: Ticket, body: str) -> None:
         self.api.send(
-            "PUT", f"/rest/api/2/issue/{issue.number}", {"fields": {"summary": title, "description": body}}
+            "PUT",
+            f"/rest/api/2/issue/{issue.number}",
+            {"fields": {"summary": ticket.title, "description": body}},
         )
 
     def set_open(self, issue: Issue, *, is_open: bool) -> None:

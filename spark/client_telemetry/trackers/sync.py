@@ -58,7 +58,7 @@ def carry_out(steps: Iterable[Step], tracker: Tracker) -> Iterator[tuple[Step, I
         if ticket is not None and step.action == CREATE:
             issue = tracker.create(ticket)
         elif ticket is not None and issue is not None and step.action == UPDATE:
-            tracker.update(issue, ticket.title, with_notes(tracker.body(ticket), issue.body))
+            tracker.update(issue, ticket, with_notes(tracker.body(ticket), issue.body))
         elif issue is not None and step.action in (CLOSE, REOPEN):
             tracker.set_open(issue, is_open=step.action == REOPEN)
         yield step, issue

@@ -9,6 +9,7 @@ LONGEST_BODY: Final = 32_000
 """Characters: GitHub takes 65,536, GitLab 1,048,576, Jira 32,767 (jira.text.field.character.limit)."""
 LONGEST_TITLE: Final = 250
 """Jira and GitLab take 255 characters, GitHub 256."""
+_SHORTEST_CUT: Final = 100
 _KEY: Final = re.compile(r"client-telemetry (ct-[0-9a-f]{16}), (left|fixed)")
 
 
@@ -70,9 +71,20 @@ def with_notes(body: str, before: str) -> str:
 
 
 def is_same(issue: Issue, title: str, body: str) -> bool:
-    """Whether the tracker has this already; it may have changed line ends and blanks."""
+    """Whether the tracker has this already; it may have changed line ends and blanks, and shortened the title."""
 
     def lines(text: str) -> list[str]:
         return [line.rstrip() for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
 
-    return issue.title.strip() == title.strip() and lines(issue.body) == lines(body)
+    return _is_title(issue.title.strip(), title.strip()) and lines(issue.body) == lines(body)
+
+
+def _is_title(kept: str, title: str) -> bool:
+    """Gitea shortens a title that is wider than 255 letters, counting those that are neither ASCII nor Latin 1 twice.
+
+    >>> _is_title("a", "a"), _is_title("注" * 126 + "…", "注" * 200), _is_title("a…", "ab")
+    (True, True, False)
+    """
+    beginning = kept.removesuffix("…").removesuffix("...")
+    is_shortened = beginning != kept and len(kept) > _SHORTEST_CUT
+    return kept == title or (is_shortened and title.startswith(beginning))

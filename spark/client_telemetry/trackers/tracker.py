@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from client_telemetry.trackers.http import Api, TrackerError
 from client_telemetry.trackers.ticket import Issue, Ticket
@@ -23,7 +23,7 @@ class Tracker(Protocol):
 
     def create(self, ticket: Ticket) -> Issue: ...
 
-    def update(self, issue: Issue, title: str, body: str) -> None: ...
+    def update(self, issue: Issue, ticket: Ticket, body: str) -> None: ...
 
     def set_open(self, issue: Issue, *, is_open: bool) -> None: ...
 
@@ -39,7 +39,7 @@ class GitHub:
     page: str = "per_page=100"
 
     def issues(self) -> Iterator[Issue]:
-        for document in _pages(self.api, f"{self._path}?state=all&{self.page}"):
+        for document in _pages(self.api, self._path, f"state=all&{self.page}"):
             issue = self._issue(document)
             if issue.key and not document.get("pull_request"):
                 yield issue
@@ -52,8 +52,8 @@ class GitHub:
             self.api.send("POST", self._path, {"title": ticket.title, "body": ticket.markdown})
         )
 
-    def update(self, issue: Issue, title: str, body: str) -> None:
-        self.api.send("PATCH", f"{self._path}/{issue.number}", {"title": title, "body": body})
+    def update(self, issue: Issue, ticket: Ticket, body: str) -> None:
+        self.api.send("PATCH", f"{self._path}/{issue.number}", {"title": ticket.title, "body": body})
 
     def set_open(self, issue: Issue, *, is_open: bool) -> None:
         self.api.send("PATCH", f"{self._path}/{issue.number}", {"state": "open" if is_open else "closed"})
@@ -87,7 +87,7 @@ class GitLab:
         query = urlencode(
             {"scope": "all", "in": "description", "search": "client-telemetry", "per_page": 100}
         )
-        for document in _pages(self.api, f"{self._path}?{query}"):
+        for document in _pages(self.api, self._path, query):
             issue = self._issue(document)
             if issue.key:
                 yield issue
@@ -96,12 +96,10 @@ class GitLab:
         return ticket.markdown
 
     def create(self, ticket: Ticket) -> Issue:
-        fields = {"title": ticket.title, "description": ticket.markdown}
-        due = {"due_date": ticket.due} if ticket.due else {}
-        return self._issue(self.api.send("POST", self._path, {**fields, **due}))
+        return self._issue(self.api.send("POST", self._path, _fields(ticket, ticket.markdown)))
 
-    def update(self, issue: Issue, title: str, body: str) -> None:
-        self.api.send("PUT", f"{self._path}/{issue.number}", {"title": title, "description": body})
+    def update(self, issue: Issue, ticket: Ticket, body: str) -> None:
+        self.api.send("PUT", f"{self._path}/{issue.number}", _fields(ticket, body))
 
     def set_open(self, issue: Issue, *, is_open: bool) -> None:
         event = "reopen" if is_open else "close"
@@ -124,15 +122,21 @@ class GitLab:
             raise _not_understood(self.api) from None
 
 
-def _pages(api: Api, url: str) -> Iterator[Any]:
-    """The elements of all pages of a list: the next one is named by the header Link (RFC 8288)."""
-    while url:
-        answer = api.get(url)
+def _fields(ticket: Ticket, body: str) -> dict[str, str]:
+    due = {"due_date": ticket.due} if ticket.due else {}
+    return {"title": ticket.title, "description": body, **due}
+
+
+def _pages(api: Api, path: str, query: str) -> Iterator[Any]:
+    """The elements of all pages of a list: the next one is named by the header Link (RFC 8288). Only its query is used: servers name
+    themselves there by the address that they were configured with (Gitea: ROOT_URL), which may be another than that of --url."""
+    while query:
+        answer = api.get(f"{path}?{query}")
         if not isinstance(answer.document, list):
             raise _not_understood(api)
         yield from answer.document
         found = _NEXT.search(answer.headers.get("link", ""))
-        url = found[1] if found else ""
+        query = urlsplit(found[1]).query if found else ""
 
 
 def _not_understood(api: Api) -> TrackerError:

@@ -185,10 +185,32 @@ def test_the_token_goes_to_no_other_server(github):
         github.failures = [(302, {"Location": f"{other.base}/repos/team/upgrades/issues"}, None)]
         with pytest.raises(TrackerError, match="which is not followed"):
             synchronize(github, ticket(1))
-        github.failures = [(200, {"Link": f'<{other.base}/x>; rel="next"'}, [])]
-        with pytest.raises(TrackerError, match="which is not followed"):
-            synchronize(github, ticket(1))
         assert not other.requests
+
+
+def test_a_page_that_is_named_by_another_address_of_the_server_is_read_where_it_was_asked(github):
+    """Behind a proxy, or within a cluster, --url is not the address that the server was configured with."""
+    synchronize(github, ticket(1), ticket(2), ticket(3))
+    with running("github") as other:
+        other_link = f'<{other.base}/repos/team/upgrades/issues?state=all&page=2>; rel="next"'
+        github.failures = [(200, {"Link": other_link}, [])]
+        found = [issue.title for issue in tracker_of(github).issues()]
+        assert found == [ticket(3).title] and not other.requests
+
+
+def test_a_title_that_the_tracker_shortened_is_not_written_again(github):
+    long = replace(ticket(1), title="Kafka 4.0.0 (orders): Upgrade brod (" + "注文" * 60 + ")")
+    assert synchronize(github, long) == ["create"]
+    github.issues[1]["title"] = github.issues[1]["title"][:126] + "…"
+    assert synchronize(github, long) == ["as it should be"]
+
+
+def test_a_day_that_changed_is_changed_in_gitlab():
+    with running("gitlab") as gitlab:
+        synchronize(gitlab, replace(ticket(1), due="2027-02-01"))
+        later = replace(ticket(1), title="another day", due="2027-03-01")
+        assert synchronize(gitlab, later) == ["update"]
+        assert gitlab.issues[1]["due"] == "2027-03-01"
 
 
 def test_a_repository_that_was_renamed_is_followed_on_its_server(github):

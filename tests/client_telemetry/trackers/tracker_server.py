@@ -140,6 +140,7 @@ def _gitlab(server, method, path, query, document):
     issue |= {
         "title": document.get("title", issue["title"]),
         "body": document.get("description", issue["body"]),
+        "due": document.get("due_date", issue.get("due")),
     }
     if "state_event" in document:
         issue["is_open"] = document["state_event"] == "reopen"
