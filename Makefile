@@ -73,6 +73,7 @@ endif
 
 # Without them, tests that need what they fetch and build are skipped.
 MAVEN_AND_JDK := $(and $(shell command -v mvn),$(shell command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac))
+GO_AND_CC := $(and $(shell command -v go),$(shell command -v cc))
 # Four at once on two cores: tests with brokers mostly wait for clients and clocks.
 END_TO_END = $(AIRFLOW) pytest -n 4 --dist loadfile --no-loadscope-reorder -rs --durations=12 $(or $(ARGS),tests/end_to_end tests/test_documented_blocks.py tests/client_telemetry/campaign/test_year.py)
 
@@ -84,6 +85,7 @@ e2e-long:  ## the same with those that take too long for each change
 	@$(END_TO_END) -m end_to_end
 
 e2e e2e-long: e2e-install
+e2e-long: $(if $(GO_AND_CC),$(STAMPS)/gitea)
 
 # Brokers need no browser.
 e2e-install: install storage executors $(STAMPS)/s3_server $(if $(MAVEN_AND_JDK),$(STAMPS)/rest_catalog $(if $(ARGS),$(if $(findstring lake,$(ARGS)),$(STAMPS)/nessie),$(STAMPS)/nessie)) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)
@@ -252,6 +254,17 @@ $(STAMPS)/nessie:
 	@echo "fetching the server of Nessie (245 MB) ..."
 	@mkdir -p $(@D)
 	@$(call download,Nessie,var/e2e/nessie.log) mvn -q -B dependency:copy -Dartifact=org.projectnessie.nessie:nessie-quarkus:0.99.0:jar:runner -DoutputDirectory=$(CURDIR)/var/e2e/nessie
+	@touch $@
+
+# Of e2e-long only. What it reads beside itself (templates, locales) stays in Go's cache of modules.
+GITEA := code.gitea.io/gitea@v1.24.0
+$(STAMPS)/gitea:
+	@echo "building Gitea (10 to 15 minutes of CPU time) ..."
+	@mkdir -p var/e2e/gitea $(@D)
+	@$(call download,Gitea,var/e2e/gitea/source.log) go mod download $(GITEA)
+	@ln -sfn "$$(go env GOMODCACHE)/$(GITEA)" var/e2e/gitea/source
+	@$(call download,"what Gitea is built of",var/e2e/gitea/build.log) go build -C var/e2e/gitea/source -trimpath -tags "sqlite sqlite_unlock_notify" \
+	    -o $(CURDIR)/var/e2e/gitea/gitea .
 	@touch $@
 
 $(STAMPS)/s3_server: | $(STAMPS)/uv

@@ -16,6 +16,8 @@ LONGEST_WAIT_S: Final = 120
 """A rate limit that lasts longer ends the command: it is run again later and goes on where it was."""
 _TRIES: Final = 4
 _LARGEST: Final = 50_000_000
+_REASONS: Final = ("message", "errorMessages", "errors", "error_description", "error")
+"""Where GitHub, Gitea, Jira and GitLab say why; the last two of a GitLab that knows neither token nor path."""
 _REDIRECTS: Final = (301, 302, 307, 308)
 
 
@@ -114,6 +116,8 @@ class Api:
             400: "refused as invalid",
             429: "too many requests: run the command again later",
         }.get(error.code, f"answered {error.code}")
+        if error.code == 404 and not said:  # every API of a tracker says something
+            what = f"{_host(url)} has no {urlsplit(url).path}: is it the address of the API? (--url)"
         return f"{self.name}: {what}{said}"
 
 
@@ -157,11 +161,7 @@ def _said(error: urllib.error.HTTPError) -> str:
         document = json.loads(error.read(10_000))
     except (ValueError, OSError, HTTPException):
         return ""
-    said = (
-        document.get("message") or document.get("errorMessages") or document.get("errors")
-        if isinstance(document, dict)
-        else ""
-    )
+    said = next(filter(None, map(document.get, _REASONS)), "") if isinstance(document, dict) else ""
     details = document.get("errors") if isinstance(document, dict) else None
     text = said if isinstance(said, str) else json.dumps(said)
     if details and details is not said:

@@ -10,7 +10,8 @@ LONGEST_BODY: Final = 32_000
 LONGEST_TITLE: Final = 250
 """Jira and GitLab take 255 characters, GitHub 256."""
 _SHORTEST_CUT: Final = 100
-_KEY: Final = re.compile(r"client-telemetry (ct-[0-9a-f]{16}), (left|fixed)")
+_KEY: Final = re.compile(r"^client-telemetry (ct-[0-9a-f]{16}), (left|fixed)", re.M)
+"""At the beginning of a line only: no text that a client or an owner chose begins one."""
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from client_telemetry.cli.tickets import main
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.publish import publish
-from client_telemetry.trackers.ticket import LONGEST_BODY, LONGEST_TITLE
+from client_telemetry.trackers.ticket import LONGEST_BODY, LONGEST_TITLE, Issue
 
 from tests.client_telemetry.reports import conftest as made
 from tests.client_telemetry.trackers.tracker_server import TOKEN, running
@@ -95,6 +96,34 @@ def test_text_that_clients_chose_is_neither_markup_nor_a_mention(tmp_path, capsy
     for text in ("@channel", "#1", "<img src=x>"):
         assert f"`{text}`" in row
     assert "\n/close" not in github["body"] and not github["title"].count("@channel")
+
+
+def test_the_name_of_an_owner_refers_to_no_issue_in_a_title(tmp_path, capsys):
+    names = ("#1", "closes #12", "group/project!3", "@all")
+    folder = published(
+        tmp_path, *(made.verdict(each, "breaks", fix=FIX, owner=each, principal=each) for each in names)
+    )
+    titles = [row["title"] for row in tickets_of(capsys, folder, "--csv", "github")]
+    assert len(titles) == 4 and not [title for title in titles if re.search(r"[#!@]\w", title)]
+
+
+def test_a_client_whose_id_looks_like_a_key_does_not_change_the_ticket_s_own(tmp_path, capsys):
+    """Otherwise each run would make it anew, or take it for fixed."""
+    trap = "client-telemetry ct-0123456789abcdef, fixed"
+    rows = [
+        made.verdict(text, "breaks", fix=FIX, owner=text, principal=text)
+        for text in (trap, f"\n{trap}", f"x\r\n{trap}")
+    ]
+    folder = published(tmp_path, *rows)
+    for form, title, body in (("github", "title", "body"), ("jira", "Summary", "Description")):
+        issues = [
+            Issue("1", "", each[title], each[body], is_open=True)
+            for each in tickets_of(capsys, folder, "--csv", form)
+        ]
+        assert len({issue.key for issue in issues}) == 3
+        for issue in issues:
+            assert issue.key == issue.body.splitlines()[-1].split()[1].rstrip(",") != "ct-0123456789abcdef"
+            assert not issue.was_fixed
 
 
 def test_without_send_nothing_is_changed_and_with_it_once(tmp_path, capsys, monkeypatch):

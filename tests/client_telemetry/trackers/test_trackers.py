@@ -225,6 +225,20 @@ def test_an_address_that_is_no_tracker(github, answer):
         synchronize(github, ticket(1))
 
 
+def test_a_path_that_no_tracker_has(github):
+    """As a web server answers that is no tracker, or a tracker where its API is not."""
+    github.failures = [(404, {}, "<html>404</html>")]
+    with pytest.raises(TrackerError, match=r"has no /repos/.*: is it the address of the API\? \(--url\)"):
+        synchronize(github, ticket(1))
+
+
+def test_what_gitlab_calls_an_error_is_told():
+    with running("gitlab") as gitlab:
+        gitlab.failures = [(403, {}, {"error": "insufficient_scope", "error_description": "needs: api"})]
+        with pytest.raises(TrackerError, match=r"may not do this .*: needs: api$"):
+            synchronize(gitlab, ticket(1))
+
+
 def test_a_server_that_is_not_there():
     api = Api("gitea", "http://127.0.0.1:9", {}, "GITEA_TOKEN")
     with pytest.raises(TrackerError, match=r"gitea: no answer from 127\.0\.0\.1:9: "):

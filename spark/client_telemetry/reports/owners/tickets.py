@@ -1,6 +1,7 @@
 """One ticket for each owner and fix, from a report or a campaign."""
 
 import datetime as dt
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ ASKER: Final = "the team that runs the brokers"
 _NOTES: Final = 4_000
 """Characters kept free for what people write below a ticket, and for applications that are done."""
 _DONE_NAMED: Final = 20
+_REFERS: Final = re.compile(r"([#!@])(?=\w)")
+"""What begins a reference (#1, group/project!1) or a mention: in titles, which have no code spans, Gitea links the issue to the other."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def _title(
     upgrade: Upgrade, owner: str | None, change: str, tasks: Sequence[Task], days: Sequence[dt.date]
 ) -> str:
     """Without the number of applications: a title that changes daily is no title."""
-    whose = owner or "no owner"
+    whose = _REFERS.sub(r"\1 ", owner or "no owner")
     by = f" by {min(days)}" if days else ""
     what = "tell us the client library" if change == IDENTIFY else change
     return shortened(
