@@ -23,6 +23,7 @@ from client_telemetry.reports.fleet.search import (
     instance_entry,
     names_of,
 )
+from client_telemetry.subscriptions.instances import kafka_uuid
 
 CHECKOUT = Path(__file__).parents[1]
 QUERIES = {
@@ -122,7 +123,7 @@ def _day(instances: int) -> SearchIndex:
         "2026-11-21",
         (as_json(client_entry(row)) for row in clients),
         (as_json(instance_entry(row)) for row in rows),
-        sorted(row["client_instance_id"].hex() for row in rows),
+        sorted(kafka_uuid(row["client_instance_id"]) for row in rows),
         sorted({name for row in (*clients, *rows) for name in names_of(row)}),
     )
 

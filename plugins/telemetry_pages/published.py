@@ -183,10 +183,10 @@ class Published:
             raise NotPublished(f"{'/'.join(names)} is damaged: {error}") from None
 
     def search_index(self, cluster: str, day: str) -> tuple[File, File] | None:
-        """`search.ids.txt` and `search.names.txt` of a day of `days`; None where an older version published the day."""
+        """`search.instances.txt` and `search.names.txt` of a day of `days`; None where an older version published the day."""
         folder = self.root / FLEET / cluster / day
         names = {PurePosixPath(entry["name"]).name for entry in folder.entries() if not entry.get("islink")}
-        ids, texts = folder / "search.ids.txt", folder / "search.names.txt"
+        ids, texts = folder / "search.instances.txt", folder / "search.names.txt"
         return (ids, texts) if {ids.name, texts.name} <= names else None
 
     def file(self, *names: str) -> File:

@@ -5,6 +5,7 @@ import base64
 import binascii
 import ipaddress
 import re
+import string
 import uuid
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +15,15 @@ from telemetry_pages.published import FLEET, File, NotPublished, Published
 SHOWN = 200
 """Client instances, and applications, that are listed."""
 LONGEST_QUERY = 1024
-ID_BYTES = 33
-"""Of search.ids.txt for an instance: 32 hex digits and a line feed."""
+ID_BYTES = 23
+"""Of search.instances.txt for an instance: 22 characters and a line feed."""
 ID_WINDOW = 1000
-"""Ids before and behind the expected place that are read first: about 66 kB."""
+"""Ids before and behind the expected place that are read first: about 46 kB."""
 
+_SIGNS = {sign: place for place, sign in enumerate(sorted(string.ascii_letters + string.digits + "-_"))}
+"""Of URL-safe base64, in the order of text."""
+_PLACED_BY = 5
+"""First characters of an id that say where it lies among the others."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{22}(==)?")
 _LABEL = re.compile(r"(?:client)?[ ._]?(?:instance)?[ ._]?id\s*[=:]\s*", re.IGNORECASE)
 _AROUND = " \t\r\n\"'`,;"
@@ -57,26 +62,33 @@ class Hits:
 
 
 def instance_id(text: str) -> str | None:
-    """A client instance id as 32 hex digits, from any form in which people meet it; None for what is none.
+    """A client instance id as Kafka writes it, from any form in which people meet it; None for what is none.
 
     Kafka prints URL-safe base64 (org.apache.kafka.common.Uuid), librdkafka standard base64, other tools a UUID or hex,
     plain, with 0x before it or colons in it. With its quotes and its name (`clientInstanceId=`) as copied from a log.
 
     >>> instance_id("AAECAwQFBgcICQoLDA0ODw"), instance_id("00010203-0405-0607-0809-0a0b0c0d0e0f")
-    ('000102030405060708090a0b0c0d0e0f', '000102030405060708090a0b0c0d0e0f')
+    ('AAECAwQFBgcICQoLDA0ODw', 'AAECAwQFBgcICQoLDA0ODw')
     """
     text = text.strip(_AROUND)
     text = _LABEL.sub("", text, count=1).strip(_AROUND) if _LABEL.match(text) else text
     if _BASE64.fullmatch(text):
         try:
             standard = text.rstrip("=").replace("-", "+").replace("_", "/")
-            return base64.b64decode(standard + "==", validate=True).hex()
+            return _kafka(base64.b64decode(standard + "==", validate=True))
         except binascii.Error:
             return None
     try:
-        return uuid.UUID(text.removeprefix("0x").replace(":", "") if "urn" not in text else text).hex
+        return _kafka(
+            uuid.UUID(text.removeprefix("0x").replace(":", "") if "urn" not in text else text).bytes
+        )
     except ValueError:
         return None
+
+
+def _kafka(raw: bytes) -> str:
+    """Uuid.toString: URL-safe base64 without padding."""
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def address(text: str) -> str | None:
@@ -142,9 +154,12 @@ def may_match(
 
 
 def has_id(ids: File, id_: str) -> bool:
-    """Ids are random, so that one lies about where its first digits say; the part is widened until it is enclosed."""
+    """Ids are random, so that one lies about where its first characters say; the part is widened until it is enclosed."""
     count = ids.size() // ID_BYTES
-    expected = int(id_[:8], 16) * count >> 32
+    place = 0
+    for sign in id_[:_PLACED_BY]:
+        place = place * len(_SIGNS) + _SIGNS[sign]
+    expected = place * count // len(_SIGNS) ** _PLACED_BY
     width = ID_WINDOW
     while True:
         first, end = max(expected - width, 0), min(expected + width, count)
@@ -157,7 +172,8 @@ def has_id(ids: File, id_: str) -> bool:
 
 
 def _matches(entry: dict[str, Any], id_: str | None, address_: str | None, text: str) -> bool:
-    if id_ and entry.get("client_instance_id") == id_:
+    # Older versions published hex digits.
+    if id_ and "client_instance_id" in entry and instance_id(entry["client_instance_id"]) == id_:
         return True
     if address_ and any(address(each) == address_ for each in entry["addresses"] if each):
         return True
@@ -172,10 +188,11 @@ def _names(entry: dict[str, Any]) -> list[str]:
 
 
 def forms(id_: str) -> dict[str, str]:
-    """The forms in which an instance id is met, from 32 hex digits."""
-    raw = bytes.fromhex(id_)
+    """The forms in which an instance id is met, from one of them."""
+    kafka = instance_id(id_) or id_
+    raw = base64.urlsafe_b64decode(f"{kafka}==")
     return {
-        "Kafka": base64.urlsafe_b64encode(raw).decode().rstrip("="),
+        "Kafka": kafka,
         "librdkafka": base64.b64encode(raw).decode(),
-        "UUID": str(uuid.UUID(id_)),
+        "UUID": str(uuid.UUID(bytes=raw)),
     }

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from client_telemetry.formats.raw.writer import DumpWriter
+from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables.all_tables import TABLES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 
@@ -61,7 +62,7 @@ def test_the_fleet_page_of_a_day_compares_it_with_the_day_before(backwards):
         ("2026-11-14", False),
     ]
     (found,) = json.loads((folder / str(DAY) / "search.json").read_text())["instances"]
-    assert found["client_instance_id"] == INSTANCE.hex()
+    assert found["client_instance_id"] == kafka_uuid(INSTANCE)
     assert json.loads((folder / "latest.json").read_text())["path"] == f"{DAY}/index.html"
 
 

@@ -1,5 +1,6 @@
 """The plugin's application over a small published folder, with a user who may do what a test says."""
 
+import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +34,7 @@ def identity(client_id: str, address: str, **changes) -> dict:
 def index(*names: str) -> dict:
     client = {"owner": None, "connections": 3, "instances": 1}
     instance = {
-        "client_instance_id": INSTANCE.hex(),
+        "client_instance_id": base64.urlsafe_b64encode(INSTANCE).decode().rstrip("="),
         "broker_ids": [1, 2],
         "pushes": 7,
         "end_reason": "still_open",

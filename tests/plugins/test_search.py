@@ -8,6 +8,13 @@ import pytest
 from tests.plugins.conftest import DAY, INSTANCE
 
 
+def kafka(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+KAFKA = kafka(INSTANCE)
+
+
 @pytest.fixture
 def found(published):
     from telemetry_pages.published import Published
@@ -90,6 +97,22 @@ def test_days_that_cannot_be_searched_are_named(published, tmp_path):
     assert hits.not_covered == ["2026-11-19", "2026-11-18"]
 
 
+def test_a_day_of_an_older_version_has_ids_in_hex(published, tmp_path):
+    import json
+    import shutil
+
+    from telemetry_pages.published import Published
+    from telemetry_pages.search import forms, search
+
+    shutil.copytree(published / "fleet", tmp_path / "fleet", symlinks=True)
+    file = tmp_path / "fleet/east" / DAY / "search.json"
+    document = json.loads(file.read_text())
+    document["instances"][0]["client_instance_id"] = INSTANCE.hex()
+    file.write_text(json.dumps(document))
+    (hits,) = search(Published(str(tmp_path)), KAFKA, ["east"], 7)
+    assert [forms(each["client_instance_id"])["Kafka"] for each in hits.instances] == [KAFKA]
+
+
 @pytest.mark.parametrize("text", ["", "x", "A" * 21, "A" * 23, "!" * 22, "0" * 31, "g" * 32])
 def test_what_is_no_instance_id(text):
     from telemetry_pages.search import instance_id
@@ -119,7 +142,7 @@ def _indexed(folder, ids, names):
 
     day = folder / "fleet" / "east" / DAY
     day.mkdir(parents=True, exist_ok=True)
-    (day / "search.ids.txt").write_text("".join(f"{each}\n" for each in sorted(ids)))
+    (day / "search.instances.txt").write_text("".join(f"{each}\n" for each in sorted(ids)))
     (day / "search.names.txt").write_text("\n" + "".join(f"{each}\n" for each in names))
     return Published(str(folder))
 
@@ -127,15 +150,15 @@ def _indexed(folder, ids, names):
 def test_a_day_is_read_only_if_its_index_has_the_query(tmp_path, monkeypatch):
     from telemetry_pages.search import may_match
 
-    published = _indexed(tmp_path, [INSTANCE.hex()], ["orders-1", "10.0.0.1"])
+    published = _indexed(tmp_path, [KAFKA], ["orders-1", "10.0.0.1"])
 
     def asked(id_=None, address_=None, text=""):
         return may_match(published, "east", DAY, id_, address_, text)
 
-    assert asked(id_=INSTANCE.hex())
+    assert asked(id_=KAFKA)
     assert asked(text="ders")
     assert asked(address_="10.0.0.1")
-    assert not asked(id_="0" * 32)
+    assert not asked(id_="A" * 22)
     assert not asked(text="payments")
     assert not asked(address_="10.0.0.10")
     assert not asked(address_="0.0.0.1")
@@ -148,13 +171,13 @@ def test_an_id_is_found_by_reading_a_part_of_the_sorted_ids(tmp_path, skew):
     from telemetry_pages.search import has_id
 
     numbers = random.Random(7)
-    ids = {numbers.randbytes(16).hex() for _ in range(20_000)}
+    ids = {kafka(numbers.randbytes(16)) for _ in range(20_000)}
     if skew == "zeros":
-        ids |= {f"{n:032x}" for n in range(20_000)}
+        ids |= {kafka(n.to_bytes(16)) for n in range(20_000)}
     if skew == "ends":
-        ids |= {f"{2**128 - 1 - n:032x}" for n in range(20_000)}
+        ids |= {kafka((2**128 - 1 - n).to_bytes(16)) for n in range(20_000)}
     file, _ = _indexed(tmp_path, ids, []).search_index("east", DAY)
-    absent = [numbers.randbytes(16).hex() for _ in range(50)]
+    absent = [kafka(numbers.randbytes(16)) for _ in range(50)]
     assert all(has_id(file, each) for each in numbers.sample(sorted(ids), 200))
     assert not any(has_id(file, each) for each in absent)
     empty, _ = _indexed(tmp_path / "none", [], []).search_index("east", DAY)

@@ -23,6 +23,7 @@ from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.formats.raw.object_key import ObjectKey, parse_object_key
 from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.knowledge import apis
+from client_telemetry.subscriptions.instances import NO_INSTANCE_ID, kafka_uuid
 
 _PARSERS = {"client_pushes": parse_client_push, "connections": parse_connection_event}
 
@@ -57,7 +58,7 @@ def _decoded(parse: Callable[[bytes, ObjectKey], Message], data: bytes, key: Obj
 
 
 def readable(message: Message) -> dict[str, object]:
-    """Fields by name, those that are set and `sequence`: times as text, bytes as hex, with the API's name in an ApiUse."""
+    """Fields by name, those that are set and `sequence`: times as text, client instance ids as Kafka writes them, other bytes as hex, with the API's name in an ApiUse."""
     fields: dict[str, Any] = {}
     if "sequence" in message.DESCRIPTOR.fields_by_name:
         fields["sequence"] = getattr(message, "sequence")  # noqa: B009 - only some messages have it
@@ -81,7 +82,8 @@ def _shown(field: FieldDescriptor, value: Any) -> object:
     if isinstance(value, Message):
         return readable(value)
     if isinstance(value, bytes):
-        return value.hex()
+        is_instance_id = field.name.startswith("client_instance_id") and len(value) == len(NO_INSTANCE_ID)
+        return kafka_uuid(value) if is_instance_id else value.hex()
     if field.enum_type:
         return field.enum_type.values_by_number[value].name
     if field.name.endswith("_nanos"):

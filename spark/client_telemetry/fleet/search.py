@@ -20,6 +20,7 @@ from client_telemetry.reports.fleet.search import (
     instance_entry,
     names_of,
 )
+from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables.clients import CLIENT_KEY
 
 _WHO = (*CLIENT_KEY, "group_ids", "transactional_ids", "client_addresses")
@@ -115,7 +116,11 @@ def _texts(
         for batch in batches:
             row_dicts = batch.to_pylist()
             names = {name for row in row_dicts for name in names_of(row, hosts)}
-            ids = {bytes(row["client_instance_id"]).hex() for row in row_dicts if "client_instance_id" in row}
+            ids = {
+                kafka_uuid(bytes(row["client_instance_id"]))
+                for row in row_dicts
+                if "client_instance_id" in row
+            }
             found = [
                 *((kind, row["place"], as_json(entry(row, hosts))) for row in row_dicts),
                 *((_IDS, 0, each) for each in ids),

@@ -29,6 +29,7 @@ from client_telemetry.lake.maintenance import (
     files_of,
     remove_orphans,
 )
+from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
@@ -196,11 +197,13 @@ def _conditions(
 
 
 def _in_examples(who: Mapping[str, str], instances: Sequence[str]) -> str:
-    """Whether the examples of a quality result name the client: they are JSON, with ids of instances in hex."""
+    """Whether the examples of a quality result name the client: they are JSON, with ids of instances as Kafka writes them, or in hex
+    in results of versions before 0.2."""
     named = " AND ".join(
         f"contains(result, {_literal(json.dumps({name: value})[1:-1])})" for name, value in who.items()
     )
-    ids = [f"contains(result, {_literal(instance.lower())})" for instance in instances]
+    texts = [text for each in instances for text in (kafka_uuid(bytes.fromhex(each)), each.lower())]
+    ids = [f"contains(result, {_literal(text)})" for text in texts]
     return f"(({named}){''.join(f' OR {each}' for each in ids)})"
 
 

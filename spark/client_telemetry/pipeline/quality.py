@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame
 
 from client_telemetry.lake.files import PartitionFile, stored_rows
 from client_telemetry.lake.plain_rows import plain_rows
+from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables import quality_findings as findings
 from client_telemetry.tables.rows import QualityResultRow
 from client_telemetry.tables.suite import Suite
@@ -244,7 +245,8 @@ def _exceptions(info: Mapping[str, Any]) -> list[str]:
 
 
 def _as_text(value: object) -> str:
-    return value.hex() if isinstance(value, bytes) else str(value)
+    """Bytes in a key are a client instance id."""
+    return kafka_uuid(value) if isinstance(value, bytes) else str(value)
 
 
 def _parsed(query: str) -> "Select":

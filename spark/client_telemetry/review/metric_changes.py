@@ -421,7 +421,7 @@ def row(change: MetricChange) -> dict[str, object]:
         "scope": group.scope,
         "client_id": group.client_id,
         "principal": group.principal,
-        "client_instance_id": group.client_instance_id.hex() if group.client_instance_id else None,
+        "client_instance_id": kafka_uuid(group.client_instance_id) if group.client_instance_id else None,
         "client_software_name": group.software_name,
         "client_software_version": group.software_version,
         "owner": group.owner,

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.cli import show_record
+from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
 
 RAW = Path(__file__).parents[3] / "include" / "sample" / "fleet" / "raw"
 KEY = min(str(path.relative_to(RAW)) for path in RAW.glob("v1/dataset=connections/**/*.zst"))
@@ -22,6 +23,13 @@ def test_the_record_that_a_finding_cites(capsys):
     assert (use["api"], use["api_key"]) == ("Metadata", 3) and use["requests"] > 0
     assert use["first_request_at_nanos"].startswith("2026-11-21T05:")
     assert cited["kind"] in ("ACTIVE", "CLOSED") and len(cited["incarnation"]) == 32
+
+
+def test_an_instance_id_is_as_kafka_and_its_logs_write_it(capsys):
+    push = ClientPush(client_instance_id=bytes(range(16)), incarnation=bytes(16), payload=b"\1")
+    assert show_record.readable(push)["client_instance_id"] == "AAECAwQFBgcICQoLDA0ODw"
+    assert show_record.readable(push)["incarnation"] == "00" * 16
+    assert show_record.readable(ClientPush(client_instance_id=b"\xff"))["client_instance_id"] == "ff"
 
 
 @pytest.mark.parametrize(

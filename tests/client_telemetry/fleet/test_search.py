@@ -7,6 +7,7 @@ import pytest
 from client_telemetry.fleet.instances import alike, with_all_addresses
 from client_telemetry.fleet.search import _InTurn, search_index
 from client_telemetry.identity.hosts import host_names
+from client_telemetry.subscriptions.instances import kafka_uuid
 
 A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
 AT = dt.datetime(2026, 11, 21, 5, tzinfo=dt.UTC)
@@ -59,7 +60,7 @@ def test_the_files_have_the_rows_in_their_order_and_names_and_ids_once_and_sorte
     silent = document["instances"][-1]
     assert (silent["end_reason"], silent["pushes"], silent["racks"]) == ("never_pushed", 0, [])
     assert document["instances"][0]["last_seen_at"] == "2026-11-21T05:00:00.000000Z"
-    assert files["search.ids.txt"].split() == [A.hex(), B.hex(), C.hex()]
+    assert files["search.instances.txt"].split() == sorted(map(kafka_uuid, (A, B, C)))
     assert files["search.names.txt"] == "\n" + "".join(
         f"{name}\n"
         for name in (

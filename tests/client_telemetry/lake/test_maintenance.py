@@ -1,6 +1,7 @@
 """Upkeep and erasure on real tables: what goes, what stays, and what the report of it says."""
 
 import datetime as dt
+import json
 import os
 import time
 from collections import defaultdict
@@ -196,6 +197,10 @@ def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp
         results = [each for each in validate_rows(rows, CLIENTS_SUITE, defaultdict(int)) if not each.success]
         results = [each for each in results if each.unexpected_count][:1]
         lake.append(QUALITY_RESULTS, result_rows(results, CLUSTER, "run", "profile", day))
+    # Of a table that names an instance only: by its id as Kafka writes it, and in hex, as versions before 0.2 wrote it.
+    for id_ in ("AAAAAAAAAAAAAAAAAAAAAA", BOB.hex(), "AAECAwQFBgcICQoLDA0ODw"):
+        row = {"cluster_id": CLUSTER, "dt": day, "result": json.dumps({"client_instance_id": id_})}
+        lake.append(QUALITY_RESULTS, [row])
     lake.keep(CLIENTS, lake.snapshot(CLIENTS), "report r")
     assert lake.table(CLIENTS).refs()["report r"].max_ref_age_ms == DERIVED_DAYS * 24 * 60 * 60 * 1000
     pages = {"fleet/c/2026-11-21": '{"client_id": "bob"}', "fleet/c/2026-11-20": '{"client_id": "bobby"}'}
@@ -205,10 +210,12 @@ def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp
 
     done = erase(lake, CLUSTER, {"client_id": "bob"}, f"file://{tmp_path}/published", "c")
 
-    assert [("bobby" in row["result"]) for row in lake.rows(QUALITY_RESULTS)] == [True]
+    assert sorted("bobby" in row["result"] for row in lake.rows(QUALITY_RESULTS)) == [False, True]
+    assert sum("AAECAwQFBgcICQoLDA0ODw" in row["result"] for row in lake.rows(QUALITY_RESULTS)) == 1
     tables = (CLIENT_PUSHES, CLIENT_METRICS, CLIENTS, UPGRADE_VERDICTS, UNDECODABLE_RECORDS)
     assert {name: rows for name, rows in done.rows.items() if rows} == {
-        table.name: 1 for table in (*tables, QUALITY_RESULTS)
+        **{table.name: 1 for table in tables},
+        QUALITY_RESULTS.name: 3,
     }
     assert done.raw_objects == ["damaged", "with bob"]
     assert done.report_tags == ["report r"]

@@ -8,10 +8,11 @@ from client_telemetry.activity.client_metrics import ERRORS, SENT, SHARE, Instan
 from client_telemetry.activity.comparison import Pair, accepted, compare
 from client_telemetry.activity.records import Activity, Use
 from client_telemetry.activity.samples import Sample
-from client_telemetry.review.metric_changes import FAILED, changes, of_track
+from client_telemetry.review.metric_changes import FAILED, changes, of_track, row
 from client_telemetry.review.phases import upgrade_of
 from client_telemetry.review.tracks import tracks
 from client_telemetry.review.windows import DAY_SECONDS, Windows, windows
+from client_telemetry.subscriptions.instances import kafka_uuid
 
 CLIENTS = [
     (f"client-{n}", f"Produce:9@0-900/{1 + n / 10} OffsetCommit:8@0-900/{2 + n / 5}") for n in range(20)
@@ -63,6 +64,13 @@ def test_a_third_fewer_requests_are_found_at_their_client() -> None:
 def test_doubled_latency_is_found_at_its_instance_and_not_called_of_the_version() -> None:
     pushed = [instance(f"i-{n}") for n in range(11)] + [instance("slow", latency=2.0)]
     assert called(CLIENTS, 450.0, pushed) == [("instance", "slow", LATENCY, "up", True)]
+
+
+def test_an_instance_is_named_as_kafka_and_its_logs_name_it() -> None:
+    pushed = [instance(f"i-{n}") for n in range(11)] + [instance("slow", latency=2.0)]
+    times = Windows((210.0, 450.0), (450.0, 690.0))
+    named = {row(each)["client_instance_id"] for each in changes([], pushed, times, scenarios.SLOT)}
+    assert kafka_uuid(b"slow".ljust(16, b".")) in named
 
 
 def test_a_version_that_got_slower_is_called() -> None:

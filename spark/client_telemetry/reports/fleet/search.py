@@ -12,15 +12,16 @@ from client_telemetry.identity.hosts import NO_HOSTS, HostNames, parsed_address
 from client_telemetry.knowledge.kip511 import software
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.json_text import timestamp
+from client_telemetry.subscriptions.instances import kafka_uuid
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 NEVER_PUSHED = "never_pushed"
 """In place of a session's end: it asked for its subscription and did not push."""
 
 
 @dataclass(frozen=True)
 class SearchIndex:
-    """`clients`, `instances`: entries as JSON. `ids`: of instances, 32 hex digits each, sorted. `names`: sorted. Each is gone
+    """`clients`, `instances`: entries as JSON. `ids`: of instances, as Kafka writes them, sorted. `names`: sorted. Each is gone
     through once, so none needs to be in memory."""
 
     cluster_name: str
@@ -31,11 +32,11 @@ class SearchIndex:
     names: Iterable[str]
 
     def files(self) -> Iterator[tuple[str, Iterable[str]]]:
-        """Name and content in pieces. `search.ids.txt`: the instance ids, sorted, 32 hex digits and a line feed each, so that a
-        part of the file can be read. `search.names.txt`: a line for each name that a query may be a part of, case-folded, and
+        """Name and content in pieces. `search.instances.txt`: the instance ids, sorted as text, 22 characters and a line feed each,
+        so that a part of the file can be read. `search.names.txt`: a line for each name that a query may be a part of, case-folded, and
         for each address."""
         yield "search.json", self._document()
-        yield "search.ids.txt", (f"{each}\n" for each in self.ids)
+        yield "search.instances.txt", (f"{each}\n" for each in self.ids)
         yield "search.names.txt", chain(("\n",), (f"{each}\n" for each in self.names))
 
     def _document(self) -> Iterator[str]:
@@ -109,7 +110,7 @@ def instance_entry(row: SearchedRow, hosts: HostNames = NO_HOSTS) -> dict[str, o
     id and did not push, a row of fleet/instances.given_instances with NEVER_PUSHED as `end_reason`."""
     return {
         **_identity(row),
-        "client_instance_id": bytes(row["client_instance_id"]).hex(),
+        "client_instance_id": kafka_uuid(bytes(row["client_instance_id"])),
         **_groups(row),
         "racks": list(row["racks"] or ()),
         "addresses": list(row["client_addresses"]),

@@ -19,7 +19,7 @@ from client_telemetry.review.phases import ROLLED_BACK
 from client_telemetry.review.prediction import Comparison
 from client_telemetry.review.rule_records import RuleRecord
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)

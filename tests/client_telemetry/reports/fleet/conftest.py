@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 from types import SimpleNamespace
 
 import pytest
+from client_telemetry.subscriptions.instances import kafka_uuid
 
 DAY = date(2026, 11, 21)
 AT = datetime(2026, 11, 21, 5, 40, tzinfo=UTC)
@@ -75,7 +76,7 @@ def index_of(clients=(), instances=()):
         str(DAY),
         [as_json(client_entry(row)) for row in clients],
         [as_json(instance_entry(row)) for row in instances],
-        sorted({row["client_instance_id"].hex() for row in instances}),
+        sorted({kafka_uuid(row["client_instance_id"]) for row in instances}),
         sorted({name for row in (*clients, *instances) for name in names_of(row)}),
     )
 
