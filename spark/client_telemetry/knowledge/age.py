@@ -39,4 +39,4 @@ def in_use() -> str:
 
 def _age(built_at: dt.datetime, at: dt.datetime) -> str:
     days = max(0, (at.date() - built_at.date()).days)
-    return f"{days} day{'s' * (days != 1)} old" if days else "built on the same day"
+    return f"{days} day{'s' * (days != 1)} old" if days else "less than a day old"

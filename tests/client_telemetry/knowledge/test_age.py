@@ -6,7 +6,7 @@ BUILT = dt.datetime(2026, 9, 1, 4, tzinfo=dt.UTC)
 
 
 def test_the_sentence_has_version_date_age_and_what_is_not_known():
-    assert age.sentence("3f2a", BUILT, BUILT) == "Knowledge base 3f2a of 2026-09-01, built on the same day"
+    assert age.sentence("3f2a", BUILT, BUILT) == "Knowledge base 3f2a of 2026-09-01, less than a day old"
     a_day_later = BUILT + dt.timedelta(days=1)
     gaps = "not known for 4.5.0: feature levels"
     assert (

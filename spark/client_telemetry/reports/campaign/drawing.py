@@ -11,7 +11,7 @@ from client_telemetry.console.counted import counted
 
 WIDTH: Final = 640
 HEIGHT: Final = 170
-_LEFT, _RIGHT, _TOP, _BOTTOM = 34, 10, 10, 22
+_LEFT, _RIGHT, _TOP, _BOTTOM = 34, 10, 22, 22
 _TICKS: Final = 6
 
 
@@ -44,7 +44,8 @@ def burn_down(counts: Sequence[DayCount], planned: dt.date, expected: Forecast |
     at = f"{x(planned):.5g}"
     if first <= planned:
         parts.append(
-            f'<line class="edge" x1="{at}" x2="{at}" y1="{_TOP}" y2="{y(0):.4g}"><title>upgrade {planned}</title></line>'
+            f'<line class="edge" x1="{at}" x2="{at}" y1="{_TOP}" y2="{y(0):.4g}"/>'
+            f'<text class="axis" text-anchor="{"end" if x(planned) > WIDTH / 2 else "start"}" x="{at}" y="{_TOP - 8}">upgrade {planned}</text>'
         )
     parts.append(
         f'<text class="axis" x="0" y="{y(top) + 4:.4g}">{top:,}</text><text class="axis" x="0" y="{y(0):.4g}">0</text>'
@@ -52,8 +53,9 @@ def burn_down(counts: Sequence[DayCount], planned: dt.date, expected: Forecast |
     for step in range(_TICKS):
         day = first + dt.timedelta(days=round(days * step / (_TICKS - 1)))
         anchor = "start" if step == 0 else "end" if step == _TICKS - 1 else "middle"
+        text = f"{day:%m-%d}" if anchor == "middle" else f"{day}"
         parts.append(
-            f'<text class="axis" text-anchor="{anchor}" x="{x(day):.5g}" y="{HEIGHT - 6}">{day:%m-%d}</text>'
+            f'<text class="axis" text-anchor="{anchor}" x="{x(day):.5g}" y="{HEIGHT - 6}">{text}</text>'
         )
     label = f"{counted(counts[0].left, 'application')} left on {first}, {last.left:,} on {last.day}"
     return Markup(

@@ -9,6 +9,7 @@ from datetime import date
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, decide_by_applications
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import Verdict
+from client_telemetry.reports.client_strings import shortened
 from client_telemetry.reports.upgrade.changes import of_fix
 from client_telemetry.reports.upgrade.model import (
     FIXES,
@@ -20,6 +21,7 @@ from client_telemetry.reports.upgrade.model import (
 from client_telemetry.reports.upgrade.wording import plan
 
 OWNERS_NAMED = 4
+_LONGEST_OWNER = 48
 _OPEN = "open"
 
 
@@ -80,10 +82,14 @@ def _reasons(
     elif not breaking and not lacking:
         so_far = sum(each.safe_so_far for each in applications)
         yield "no application is known to break" + (
-            f", {so_far:,} of {len(applications):,} {'was' if so_far == 1 else 'were'} not observed for long"
-            if so_far
-            else ""
+            f", {_of_all(so_far, len(applications))} not observed for long" if so_far else ""
         )
+
+
+def _of_all(number: int, applications: int) -> str:
+    if applications == 1:
+        return "the only one was"
+    return f"{number:,} of {applications:,} {'was' if number == 1 else 'were'}"
 
 
 def _next_steps(
@@ -95,7 +101,10 @@ def _next_steps(
     if waiting:
         owners = Counter(each.owner for each in waiting)
         largest = sorted(owners, key=lambda owner: (-owners[owner], owner or ""))
-        named = ", ".join(f"{owner or 'no owner'} {owners[owner]:,}" for owner in largest[:OWNERS_NAMED])
+        named = ", ".join(
+            f"{shortened(owner or 'no owner', _LONGEST_OWNER)} {owners[owner]:,}"
+            for owner in largest[:OWNERS_NAMED]
+        )
         more = f" and {len(owners) - OWNERS_NAMED:,} more" if len(owners) > OWNERS_NAMED else ""
         verb = "waits for its owner" if len(waiting) == 1 else "wait for their owners"
         yield f"{len(waiting):,} {verb} to say which library it is ({named}{more})"

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.owners import forms
 from client_telemetry.reports.owners.message import (
@@ -35,22 +34,35 @@ def owner_message(report: UpgradeReport, stake: OwnerStake) -> Message:
     asker = report.asked_by or ASKER
     works = [each for each in applications if needs_work(each)]
     breaking = sum(each.verdict == Verdict.BREAKS for each in works)
-    unless = f"{breaking:,} of your {counted(len(applications), 'application')} stop working unless they are changed."
-    if breaking == 1:
-        unless = "One of your applications stops working unless it is changed."
-    if not breaking:
-        unless = "No application of yours is known to stop, but not all is known:"
     return message(
         stake.owner,
         [task for each in works for task in _tasks(report, each, asker)],
         upgrade=f"Kafka {question.to_release} (cluster {question.cluster_name})",
         beginning=(
             f"The brokers of Kafka cluster {question.cluster_name} will be {is_done} from {question.from_release} to "
-            f"{question.to_release}{when}. {unless}"
+            f"{question.to_release}{when}. {_at_stake(breaking, len(applications), has_owner=stake.owner is not None)}"
         ),
         command=f"client-telemetry scan . --from {question.from_release} --to {question.to_release}",
         contact=asker,
     )
+
+
+def _at_stake(breaking: int, applications: int, *, has_owner: bool) -> str:
+    """How many applications stop. Where no owner is known, whoever reads it is asked to pass it on."""
+    yours, of_yours = ("your applications", " of yours") if has_owner else ("these applications", "")
+    if not breaking:
+        text = f"No application{of_yours} is known to stop, but not all is known:"
+    elif breaking == applications == 1:
+        text = (
+            f"{'Your application' if has_owner else 'This application'} stops working unless it is changed."
+        )
+    elif breaking == 1:
+        text = f"One of {yours} stops working unless it is changed."
+    elif breaking == applications:
+        text = f"All {breaking:,} of {yours} stop working unless they are changed."
+    else:
+        text = f"{breaking:,} of {'your' if has_owner else 'these'} {applications:,} applications stop working unless they are changed."
+    return text if has_owner else f"Nobody is known to own what follows: please pass it on. {text}"
 
 
 def message_files(report: UpgradeReport, stake: OwnerStake) -> dict[str, str]:

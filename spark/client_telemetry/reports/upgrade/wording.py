@@ -6,7 +6,7 @@ from datetime import date
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import kip511
-from client_telemetry.knowledge.vocabulary import When
+from client_telemetry.knowledge.vocabulary import KnownBy, When
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, outcome
 from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.model import (
@@ -146,7 +146,7 @@ def either(names: Iterable[str]) -> str:
 
 def how_known(each: Assessed, known_by: Iterable[str]) -> str:
     """Why a verdict can be relied on. `known_by`: of the report."""
-    words = ", ".join(word.replace("_", " ") for word in known_by)
+    words = ", ".join(word.replace("_", " ") if word != KnownBy.RULE else "by a rule" for word in known_by)
     return f"{words}; {each.confidence}: {CONFIDENCE_MEANINGS[each.confidence]}"
 
 

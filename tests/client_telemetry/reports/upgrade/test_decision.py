@@ -43,7 +43,7 @@ def test_what_breaks_is_split_by_what_is_known_to_fix_it(rows):
     ("verdicts", "readiness", "reasons"),
     [
         ([], "Cannot tell", ("no client was seen",)),
-        (["safe"], "Ready by the evidence", ("no application is known to break, 1 of 1 was not observed for long",)),
+        (["safe"], "Ready by the evidence", ("no application is known to break, the only one was not observed for long",)),
         (["safe", "insufficient_evidence"], "Cannot tell", ("1 application cannot be judged yet",)),
         (["breaks", "insufficient_evidence"], "Not ready", ("1 of 2 applications breaks", "1 application cannot be judged yet")),
         (["degrades"], "Ready by the evidence", ("no application is known to break",)),
