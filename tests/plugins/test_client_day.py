@@ -137,7 +137,7 @@ def test_the_page_says_whose_the_client_is_and_what_the_upgrade_does_to_it(web, 
         "Owner shop · shop@example.com",
         "Addresses 10.0.0.1",
         "Groups none seen",
-        f"Seen on {DAY} Sat of the last 14 days with a page",
+        f"Seen on {DAY} Sat (only the last 14 days with a page are searched)",
     ):
         assert words in text
     assert "of another client" not in text and HOSTILE not in answer.text
