@@ -39,7 +39,7 @@ def of(case: Case) -> list[Finding]:
         who = _any_library(case, issue) if issue.library == ANY_LIBRARY else library
         if who is library and case.identity is None and issue.verdict == Verdict.UNSUPPORTED:
             who = None
-        if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.target):
+        if who and _concerns(case, issue, who):
             findings.append(_finding(case, issue, who))
         elif who is None and (perhaps := _possibly_unsupported(case, issue)):
             findings.append(perhaps)
@@ -47,12 +47,18 @@ def of(case: Case) -> list[Finding]:
         who = _any_library(case, issue) if issue.library == ANY_LIBRARY else library
         if who is library and case.identity is None and issue.verdict == Verdict.UNSUPPORTED:
             who = None
-        if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.target):
+        if who and _concerns(case, issue, who):
             finding = _on_both_releases(case, _finding(case, issue, who), issue)
             findings += [finding] if finding else []
     rules_found = {finding.rule_id for finding in findings}
     possible = (*_possible_issues(case), *_issues_of_unseen_roles(case))
     return findings + [finding for finding in possible if finding.rule_id not in rules_found]
+
+
+def _concerns(case: Case, issue: KnownIssue, who: Suspect) -> bool:
+    return issue.concerns(
+        who.library, who.oldest, who.newest, case.roles, case.target
+    ) and not issue.condition_test.is_of_the_unseen(case.circumstances)
 
 
 def _issues_of_unseen_roles(case: Case) -> Iterator[Finding]:

@@ -57,6 +57,9 @@ class SeenClient(Protocol):
     @property
     def subscriptions(self) -> tuple[str, ...] | None: ...
 
+    @property
+    def declares_software(self) -> bool: ...
+
 
 @dataclass(frozen=True)
 class Circumstances:
@@ -218,6 +221,20 @@ class Membership:
 
 
 @dataclass(frozen=True)
+class OnlyNamed:
+    """Its library was named by people or files, and nothing of it was seen: a setting may hold its requests back. One that
+    declares its name asks for versions with ApiVersions v3 or later, and the requests of one that was seen say what it sends.
+    """
+
+    is_about_now = False
+    settled_by = ""
+
+    def met(self, circumstances: Circumstances) -> str:
+        evidence = circumstances.evidence
+        return _answer(not evidence.declares_software and not evidence.api_uses)
+
+
+@dataclass(frozen=True)
 class NotShown:
     """What neither requests nor listeners show. `settled_by`: where it can be looked up; empty if it just happens or
     not, and nobody can tell beforehand.
@@ -321,6 +338,12 @@ class Condition:
         """Whether the terms about SASL mechanisms are met."""
         return Condition(tuple(term for term in self.terms if isinstance(term, Mechanism))).met(circumstances)
 
+    def is_of_the_unseen(self, circumstances: Circumstances) -> bool:
+        """Whether it is about clients of which nothing was seen, and this one was seen: then nothing is to be said of it."""
+        return any(
+            isinstance(term, OnlyNamed) and term.met(circumstances) == Answer.NO for term in self.terms
+        )
+
     @property
     def is_about_vendor(self) -> bool:
         """Whether only a vendor's build meets it, so that Apache Kafka of no release does."""
@@ -363,13 +386,17 @@ _SETS: dict[str, tuple[Callable[[frozenset[str]], Term], Collection[str]]] = {
 }
 
 
+_WHOLE: dict[str, Callable[[], Term]] = {
+    "uses_sasl": UsesSasl,
+    "only_named": OnlyNamed,
+    "subscriptions match none": SubscriptionsMatchNone,
+    "subscriptions match it": SubscriptionsMatchIt,
+}
+
+
 def _term(text: str) -> Term:
-    if text == "uses_sasl":
-        return UsesSasl()
-    if text == "subscriptions match none":
-        return SubscriptionsMatchNone()
-    if text == "subscriptions match it":
-        return SubscriptionsMatchIt()
+    if text in _WHOLE:
+        return _WHOLE[text]()
     if match := re.fullmatch(r"(\w+) (not )?in ([\w,.-]+)", text):
         name, is_negated, values = match[1], match[2], match[3].split(",")
         if name not in _SETS:
@@ -386,6 +413,6 @@ def _term(text: str) -> Term:
         return NotShown(match[1], match[2], *_NOT_SHOWN[match[1]])
     raise UnreadableCondition(
         f"{text!r} is not a term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
-        "uses_sasl; feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; network TEXT; event TEXT; "
+        "uses_sasl; only_named; feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; network TEXT; event TEXT; "
         "client_code TEXT; cluster_use TEXT; vendor_build TEXT"
     )

@@ -207,3 +207,12 @@ def test_what_is_not_known_of_some_connections_of_a_list_is_not_known(tmp_path, 
     path.write_text(f"{','.join(names)}\n" + ",".join(f'"{value}"' for value in values) + "\n")
     (entry,) = client_list.read(path)
     assert judge(entry.evidence, "3.9.1", "4.0.1").verdict == verdict
+
+
+@pytest.mark.parametrize(("case", "known", "answer"), [
+    ("a lock file names its library", {}, "yes"),
+    ("it declares a name, for which it asks for versions", {"client_software_name": "librdkafka"}, "no"),
+    ("its requests were seen", {"api_uses": (ApiUse(0, 7),)}, "no"),
+])  # fmt: skip
+def test_only_a_client_of_which_nothing_was_seen_is_only_named(case, known, answer):
+    assert met("only_named", **known) == answer, case
