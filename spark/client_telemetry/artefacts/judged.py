@@ -16,7 +16,8 @@ from client_telemetry.artefacts.libraries import Client
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.verdict import ClientVerdict
-from client_telemetry.knowledge import client_ranges, client_versions, due, releases, rows
+from client_telemetry.knowledge import client_ranges, client_versions, due, releases, rows, software
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.conditions import APACHE_KAFKA
 from client_telemetry.knowledge.software import WrittenLibrary
 from client_telemetry.knowledge.vocabulary import Confidence, Verdict
@@ -232,6 +233,16 @@ def _unsettled(judged: Judged, explanation: str, condition: str) -> Judged:
     )
 
 
+def _requests_are_known(client: Client) -> bool:
+    """Whether the knowledge base has rows for the version: every client asks for Metadata."""
+    if client.written is None:
+        return False
+    version = client_versions.parse(client.written.version)
+    identity = software.identify_written(client.written)
+    declared = client_ranges.of(client.library, version, ApiKey.METADATA)
+    return bool(declared or (identity and client_ranges.of_unnamed(identity, ApiKey.METADATA)))
+
+
 def _is_above_default(pin: Pin, row: Configuration) -> bool:
     """Whether the code has a library speak a newer protocol than it does by default."""
     default = row.configuration.rpartition(" ")[2]
@@ -253,8 +264,10 @@ def exact_release(release: str) -> str:
 
 def _judged(client: Client, verdict: ClientVerdict) -> Judged:
     explanation = verdict.explanation
-    if verdict.verdict == Verdict.INSUFFICIENT_EVIDENCE and re.match(
-        r"Not known: which version", explanation
+    if (
+        verdict.verdict == Verdict.INSUFFICIENT_EVIDENCE
+        and re.match(r"Not known: which version", explanation)
+        and not _requests_are_known(client)
     ):
         explanation = (
             f"{client.text} is older than what is known of {client.library}, or its requests are not known."

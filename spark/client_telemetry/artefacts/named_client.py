@@ -51,6 +51,8 @@ def releases_of(text: str, version: str) -> list[Client]:
     a binding or a framework carries is not known by a line.
     """
     library = _library(text.strip())
+    if not library:
+        return []
     return [named(library, release) for release in release_lines.releases_of(library, version.strip())]
 
 

@@ -208,6 +208,39 @@ def test_a_line_of_releases_has_the_verdict_that_all_of_them_share(tmp_path):
     assert rows["differ"]["explanation"] == "'2.6' names a line of releases, not one."
 
 
+def test_a_name_of_several_packages_has_its_own_reason_whatever_the_version_looks_like(tmp_path):
+    rows = judged_rows(tmp_path, "client,library,library_version\na,Kafka,1.08\nb,Kafka,1.8.5\n")
+    assert all(row["explanation"].startswith("'Kafka' names several packages") for row in rows.values())
+
+
+def test_a_setting_that_holds_requests_back_is_a_condition_for_a_library_that_is_only_named(tmp_path):
+    """librdkafka's broker.version.fallback, kgo.MaxVersions and brod's query_api_versions: no list shows them."""
+    rows = judged_rows(
+        tmp_path,
+        "client,library,library_version,api_uses,security_protocol\n"
+        "api.version.request,librdkafka,2.3.0,,PLAINTEXT\n"
+        "kgo.MaxVersions,franz-go,1.18.0,,PLAINTEXT\n"
+        "query_api_versions,brod,4.4.2,,PLAINTEXT\n"
+        "seen,franz-go,1.18.0,Produce:11,PLAINTEXT\n",
+    )
+    assert {row["verdict"] for row in rows.values()} == {"safe"}
+    assert rows.pop("seen")["condition"] == "", "its requests show that it is not held back"
+    assert all(f"breaks if {setting} is" in row["condition"] for setting, row in rows.items())
+
+
+def test_a_version_that_is_known_is_not_called_older_than_what_is_known(tmp_path):
+    given, output = tmp_path / "in.csv", tmp_path / "out.csv"
+    given.write_text(
+        "client,library,library_version\na,kafka-clients,3.9.0\nb,kafkajs,2.2.4\nc,kafkajs,0.1.0\n"
+    )
+    assert main(["--from", "2.8.2", "--to", "0.10.2.2", "--input", str(given), "--output", str(output)]) == 0
+    with output.open(newline="") as file:
+        explanations = [row["explanation"] for row in csv.DictReader(file)]
+    assert "0.10.2.2 does not have it" in explanations[0]
+    assert "older than what is known" not in explanations[1]
+    assert "older than what is known" in explanations[2]
+
+
 def test_a_library_in_the_column_of_declared_names(tmp_path):
     """Nobody declares these names to a broker, but people fill the list."""
     rows = judged_rows(
