@@ -17,7 +17,15 @@ from client_telemetry.compatibility import failures, fixes, inference
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import ApiUse, earliest, format_versions, latest
 from client_telemetry.compatibility.verdict import Finding
-from client_telemetry.knowledge import apis, client_ranges, known_issues, releases, roles, served
+from client_telemetry.knowledge import (
+    api_fallbacks,
+    apis,
+    client_ranges,
+    known_issues,
+    releases,
+    roles,
+    served,
+)
 from client_telemetry.knowledge.apis import Versions
 from client_telemetry.knowledge.served import BrokerApi
 from client_telemetry.knowledge.vocabulary import Confidence, Role, Verdict, When
@@ -148,6 +156,8 @@ def _observed(case: Case, key: int) -> Finding | None:
     outside = [use for use in uses if target is None or not _within(use.version, target.served)]
     if not outside:
         return _still_served(case, key)
+    if target is None and _falls_back(case, key):
+        return None
     if target is None or (case.identity and case.identity.negotiates is False):
         return _finding(case, key, Verdict.BREAKS, Confidence.OBSERVED, outside)
     below = [use for use in outside if use.version < target.served.min]
@@ -165,6 +175,15 @@ def _observed(case: Case, key: int) -> Finding | None:
     sent = apis.in_words(format_versions([use.version for use in uses]))
     why = f"as {case.source} offers no better" if below else "and whether it has a lower one is not known"
     return _not_known(case, key, f"was seen with {sent} only, {why}")
+
+
+def _falls_back(case: Case, key: int) -> bool:
+    """Whether its library sends an older request, which the target has, to brokers that do not have this one."""
+    who = case.identity
+    if who is None or who.version is None or not who.version_decides or case.contradiction:
+        return False
+    instead = api_fallbacks.instead(who.library, who.version, key)
+    return instead is not None and case.target_api(instead) is not None
 
 
 def _still_served(case: Case, key: int) -> Finding | None:
