@@ -16,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 DESCRIBE_GROUPS, API_VERSIONS, ADD_PARTITIONS, END_TXN, OFFSET_COMMIT, FETCH = 15, 18, 24, 26, 8, 1
-CREATE_TOKEN = 38
+CREATE_TOKEN, DESCRIBE_CLUSTER = 38, 60
 CONSUMER_HEARTBEAT, SHARE_HEARTBEAT, STREAMS_HEARTBEAT = 68, 76, 88
 TRANSACTIONS = frozenset((24, 25, 26, 28))
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -209,11 +209,18 @@ def _vendor(client: Client, cluster: Cluster) -> list[str]:
 
 def _request_fails(client: Client, key: int, cluster: Cluster) -> str:
     version, offered = chosen_version(client, key, cluster), brokers()[cluster.release].get(key)
-    if key == API_VERSIONS:
+    if key == API_VERSIONS or falls_back(client, key, version):
         return ""
     if version is None or offered is None or not offered.low <= version <= offered.high:
         sent = "has no version of" if version is None else f"sends version {version} of"
         return f"it {sent} API {key}"
+    if (
+        key == END_TXN
+        and client.library == "franz-go"
+        and client.number == (1, 19, 2)
+        and cluster.levels.get("transaction.version", 0) < 2
+    ):
+        return "it sends EndTxn to any broker (twmb/franz-go issue 1017)"
     if gate := _waits_for(key, version, cluster):
         return f"API {key} version {version} waits for {gate}"
     if (
@@ -233,6 +240,11 @@ def _request_fails(client: Client, key: int, cluster: Cluster) -> str:
     if key == OFFSET_COMMIT and version >= 10 and client.builds_offset_commit:
         return "OffsetCommit 10 wants topic ids, which it leaves out"
     return ""
+
+
+def falls_back(client: Client, key: int, version: int | None) -> bool:
+    """Java describes a cluster with Metadata where brokers have no DescribeCluster (KafkaAdminClient.describeCluster, KIP-700)."""
+    return version is None and key == DESCRIBE_CLUSTER and client.library == "kafka-clients"
 
 
 def _waits_for(key: int, version: int, cluster: Cluster) -> str:
