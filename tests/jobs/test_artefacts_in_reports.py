@@ -85,6 +85,11 @@ def test_a_question_says_what_artefacts_prove_and_what_nobody_saw(day):
     assert erp["library proved"]["text"].startswith("its image has kafka-python 1.3.5")
     assert "2.2.0" in erp["fixed in the repository, not deployed"]["text"]
     assert set(kinds(written, "billing")) == {"image has two versions"}
+    unseen = "Written, and seen by no broker: 1 artefact would break"
+    assert f"{unseen}." in json.loads((folder / "report.json").read_text())["for_management"]
+    summary, answer = (json.loads((folder / name).read_text()) for name in ("summary.json", "answer.json"))
+    assert summary["written_not_seen"] == answer["written_not_seen"] == {"breaks": 1}
+    assert json.loads((before / "summary.json").read_text())["written_not_seen"] is None
     (monthly,) = written["written_not_seen"]
     assert (monthly["artefact"], monthly["verdict"], monthly["owner"]) == ("monthly", "breaks", "@batch")
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
 from client_telemetry.formats import report_file
@@ -54,6 +54,8 @@ class _Head:
     unseen_brokers: tuple[int, ...]
     blockers: tuple[str, ...]
     incomplete: str | None
+    unseen: tuple[tuple[str, int], ...] = field(default=(), kw_only=True)
+    """Verdicts of artefacts that brokers should have seen and did not, with how many have each."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Answer(_Head):
 
     @property
     def facts(self) -> Facts:
-        head = {field.name: getattr(self, field.name) for field in fields(_Head)}
+        head = {each.name: getattr(self, each.name) for each in fields(_Head)}
         failing = (
             (application.principal or "", application.name)
             for application in self.applications
@@ -101,6 +103,7 @@ def from_report(document: report_file.Report) -> Answer:
             unseen_brokers=_unseen_brokers(coverage),
             blockers=tuple(dict.fromkeys(str(note["subject"]) for note in document.get("blockers") or ())),
             incomplete=document.get("incomplete"),
+            unseen=tuple(sorted((document.get("written_not_seen") or {}).items())),
             applications=tuple(
                 _application(each, [clients[place] for place in each["clients"]])
                 for each in document["applications"]

@@ -9,7 +9,7 @@ from client_telemetry.campaign.answers import Facts, newest
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.states import StateChange, current
 from client_telemetry.campaign.vocabulary import LEFT, QUIET, WAIVED
-from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
+from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO, unseen_sentence
 from client_telemetry.console.counted import counted, first_of
 from client_telemetry.knowledge.vocabulary import Verdict
 
@@ -148,6 +148,8 @@ def _of_evidence(
         )
         yield Reason("other_knowledge", CANNOT_TELL, text, cluster)
     yield from _of_coverage(answer, gate.least_coverage)
+    if unseen := unseen_sentence(dict(answer.unseen)):
+        yield Reason("written_not_seen", GO, f"{cluster}: {unseen[:1].lower()}{unseen[1:]}", cluster)
 
 
 def _of_coverage(answer: Facts, least: float) -> Iterator[Reason]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 from client_telemetry.campaign.answers import Client, Facts
 from client_telemetry.campaign.corrections import change_from
@@ -137,6 +137,7 @@ class _Facts(TypedDict):
     incomplete: str | None
     has_applications: bool
     failing: list[list[str]]
+    unseen: NotRequired[list[tuple[str, int]]]
 
 
 def _facts(values: _Facts) -> Facts:
@@ -153,6 +154,7 @@ def _facts(values: _Facts) -> Facts:
         values["incomplete"],
         values["has_applications"],
         tuple((principal, name) for principal, name in values["failing"]),
+        unseen=tuple((verdict, number) for verdict, number in values.get("unseen", ())),
     )
 
 

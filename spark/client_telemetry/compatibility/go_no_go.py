@@ -51,6 +51,19 @@ def decide_unseen(verdicts: Mapping[str, int], fail_on: Sequence[str]) -> tuple[
     return decide(verdicts, fail_on, each="artefact") if verdicts else (GO, "go")
 
 
+def unseen_sentence(verdicts: Mapping[str, int]) -> str:
+    """Of artefacts that brokers should have seen and did not, by their verdicts; empty if nothing of them stops an upgrade.
+
+    >>> unseen_sentence({"breaks": 2, "safe": 5}), unseen_sentence({"safe": 5})
+    ('Written, and seen by no broker: 2 artefacts would break', '')
+    """
+    breaking, lacking = (verdicts.get(each, 0) for each in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE))
+    parts = [f"{counted(breaking, 'artefact')} would break"] if breaking else []
+    if lacking:
+        parts.append(f"{counted(lacking, 'artefact')} cannot be judged")
+    return f"Written, and seen by no broker: {', '.join(parts)}" if parts else ""
+
+
 def decide_by_report(
     report: Report, fail_on: Sequence[str], written: Written | None = None
 ) -> tuple[int, str]:

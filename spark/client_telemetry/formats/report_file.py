@@ -115,6 +115,8 @@ class Report(TypedDict):
     applications: NotRequired[list[Application]]
     blockers: NotRequired[list[Blocker]]
     incomplete: NotRequired[str | None]
+    written_not_seen: NotRequired[dict[str, int] | None]
+    """Of answer.json: verdicts of artefacts that no broker saw."""
     asked_by: NotRequired[str | None]
     planned_for: NotRequired[str | None]
 

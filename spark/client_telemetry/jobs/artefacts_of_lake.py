@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from client_telemetry.formats.written_file import Written
 from client_telemetry.inventory import stored, workload_files
 from client_telemetry.inventory.joined import join
 from client_telemetry.inventory.workloads import UnusableWorkloads, Workloads
@@ -10,6 +11,7 @@ from client_telemetry.pipeline.inputs import as_read
 from client_telemetry.pipeline.stage import Stage, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.inventory.document import as_json
+from client_telemetry.reports.upgrade import decision
 from client_telemetry.reports.upgrade.model import UpgradeReport
 from client_telemetry.reports.upgrade.seen_clients import seen_clients
 from client_telemetry.tables.artefacts import ARTEFACTS
@@ -46,5 +48,7 @@ def with_artefacts(stage: Stage, report: UpgradeReport) -> UpgradeReport:
             seen = seen_clients(report)
             written = stored.written(rows, seen.source, seen.target)
             joined = join(written, seen, workloads_at(stage.arguments.workloads))
-            return replace(report, written={**as_json(joined, ()), "inventory": day.isoformat()})
+            document: Written = {**as_json(joined, ()), "inventory": day.isoformat()}
+            lines = decision.with_written(report.for_management, document)
+            return replace(report, written=document, for_management=lines)
     return report

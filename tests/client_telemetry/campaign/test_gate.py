@@ -34,6 +34,7 @@ CASES = [
     ("incomplete", of("safe", incomplete="Only deprecated requests were logged."), 4, "cannot tell: east: Only deprecated requests were logged"),
     ("no application", answer(0), 4, "cannot tell: the report of east has no application"),
     ("other knowledge", of("safe", knowledge_version="k0"), 4, "cannot tell: the report of east was made with another knowledge base"),
+    ("artefacts that nobody saw", of("safe", unseen=(("breaks", 2), ("safe", 5))), 0, "go: east: written, and seen by no broker: 2 artefacts would break"),
     ("another release", of("safe", to_release="4.1.0"), 4, "cannot tell: no report of east for 4.0.1"),
     ("another cluster", of("safe", cluster="west"), 4, "cannot tell: no report of east for 4.0.1"),
 ]  # fmt: skip

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, decide_by_applications
+from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, decide_by_applications, unseen_sentence
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.written_file import Written, not_seen
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import shortened
 from client_telemetry.reports.upgrade.changes import of_fix
@@ -136,3 +137,9 @@ def for_management(
         sentence,
         f"Report {question.report_id} of {question.created_at:%Y-%m-%d %H:%M} UTC.",
     )
+
+
+def with_written(lines: tuple[str, ...], written: Written) -> tuple[str, ...]:
+    """The text with what is written and no broker saw, before the line that names the report."""
+    sentence = unseen_sentence(not_seen(written))
+    return (*lines[:-1], f"{sentence}.", lines[-1]) if sentence else lines

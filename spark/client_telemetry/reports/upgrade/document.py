@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
+from client_telemetry.formats.written_file import not_seen
 from client_telemetry.reports.json_text import json_pieces
 from client_telemetry.reports.upgrade.model import (
     CLIENT_COLUMNS,
@@ -70,6 +71,7 @@ def answer_json(report: UpgradeReport) -> Iterator[str]:
             "question": _some(report.question, _OF_QUESTION),
             "coverage": _some(coverage, ("complete_share", "broker_ids", "runs")),
             "incomplete": report.incomplete,
+            "written_not_seen": report.written and dict(not_seen(report.written)),
             "blockers": [{"subject": each.subject} for each in report.blockers],
             "clients": (
                 {

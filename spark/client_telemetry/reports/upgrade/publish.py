@@ -254,6 +254,7 @@ def _summary(report: UpgradeReport, answer: str) -> dict[str, object]:
         "counts": report.counts,
         "client_counts": report.client_counts,
         "safe_so_far": report.safe_so_far,
+        "written_not_seen": report.written and dict(written_file.not_seen(report.written)),
         "created_at": timestamp(question.created_at),
         DIGEST: hashlib.sha256(answer.encode()).hexdigest(),
     }
