@@ -12,6 +12,7 @@ import yaml
 from client_telemetry.artefacts.readers.lines import numbered
 
 CODEOWNERS = ("CODEOWNERS", ".github/CODEOWNERS", ".gitlab/CODEOWNERS", "docs/CODEOWNERS")
+_PLACES = tuple(sorted(CODEOWNERS, key=len, reverse=True))
 CATALOG = ("catalog-info.yaml", "catalog-info.yml")
 
 
@@ -46,6 +47,18 @@ def read_codeowners(file: str, text: str) -> CodeOwners:
         elif words[0]:
             rules.append((words[0].replace("\\ ", " "), " ".join(words[1:]) or of_section, number))
     return CodeOwners(file, tuple(rules))
+
+
+def repository_of(path: str) -> str | None:
+    """What stands before the paths that a CODEOWNERS file is about, by its own path; None for any other file.
+
+    >>> repository_of("docs/CODEOWNERS"), repository_of("orders/.github/CODEOWNERS"), repository_of("CODEOWNERS.md")
+    ('', 'orders/', None)
+    """
+    for place in _PLACES:
+        if path == place or path.endswith(f"/{place}"):
+            return path.removesuffix(place)
+    return None
 
 
 @lru_cache(maxsize=4096)

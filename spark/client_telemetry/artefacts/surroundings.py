@@ -21,17 +21,16 @@ class Surroundings:
     codes: list[Code] = field(default_factory=list)
     catalogs: dict[str, Owner] = field(default_factory=dict)
     """Folder -> owner by the catalogue in it."""
-    code_owners: CodeOwners | None = None
-    root: str = ""
-    """What stands before the paths that CODEOWNERS is about."""
+    code_owners: dict[str, CodeOwners] = field(default_factory=dict)
+    """What stands before the paths that it is about -> CODEOWNERS."""
 
     def add(self, file: tree.File) -> None:
         """Takes from a file what belongs here; one that cannot be read says nothing."""
         name = posixpath.basename(file.path)
         try:
-            if file.path in owners.CODEOWNERS and self.code_owners is None:
-                self.code_owners = owners.read_codeowners(file.shown, file.text())
-                self.root = file.shown.removesuffix(file.path)
+            if (repository := owners.repository_of(file.path)) is not None:
+                root = file.shown.removesuffix(file.path) + repository
+                self.code_owners.setdefault(root, owners.read_codeowners(file.shown, file.text()))
             elif name in owners.CATALOG and (owner := owners.read_catalog(file.shown, file.text())):
                 self.catalogs.setdefault(posixpath.dirname(file.shown), owner)
             elif code.is_read(file.path) and file.size <= code.LARGEST_BYTES:
@@ -77,8 +76,11 @@ class Surroundings:
         """
         if by_rule := self._by_rules(file, rules):
             return by_rule
-        path = file.removeprefix(self.root)
-        if self.code_owners and (by_path := self.code_owners.owner(path)):
+        # Within a repository only the file at its root counts (GitHub, GitLab); a folder of several repositories has none.
+        repository = min((root for root in self.code_owners if file.startswith(root)), key=len, default=None)
+        if repository is not None and (
+            by_path := self.code_owners[repository].owner(file.removeprefix(repository))
+        ):
             return by_path
         return owners.nearest(list(folders(file)), self.catalogs)
 

@@ -4,6 +4,7 @@ import pytest
 from client_telemetry.artefacts import code, owners
 from client_telemetry.artefacts.scan import scan
 from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.inventory.readable import is_read
 
 PYTHON = "kafka-python==2.0.2\n"
 GO = "module x\n\nrequire github.com/IBM/sarama v1.43.1\n"
@@ -143,6 +144,26 @@ def test_owners(tmp_path):
     assert (client.owner, client.owner_source) == ("@orders @bob", f"{tmp_path}/.github/CODEOWNERS:2")
     rules = "[{name: orders, owner: Orders team, client_id: 'orders-.*'}]"
     assert found(tmp_path, {}, rules).owner == "Orders team"
+
+
+@pytest.mark.parametrize("place", owners.CODEOWNERS)
+def test_each_repository_of_a_folder_has_owners_of_its_own(tmp_path, place):
+    for name in ("orders", "billing"):
+        assert is_read(f"{name}/{place}"), "an inventory copies it"
+        path = tmp_path / name / place
+        path.parent.mkdir(parents=True)
+        path.write_text(f"* @all\n/svc/ @{name}\n")
+        (tmp_path / name / "svc").mkdir()
+        (tmp_path / name / "svc/requirements.txt").write_text(PYTHON)
+    clients = scan([tmp_path], "3.9.2", "4.3.1", ()).found
+    assert sorted((client.owner, client.owner_source) for client in clients) == [
+        (f"@{name}", f"{tmp_path}/{name}/{place}:2") for name in ("billing", "orders")
+    ]
+
+
+def test_within_a_repository_only_its_own_owners_count(tmp_path):
+    files = {"CODEOWNERS": "* @all\n", "svc/CODEOWNERS": "* @copied\n", "svc/requirements.txt": PYTHON}
+    assert found(tmp_path, files).owner == "@all"
 
 
 def test_a_catalogue_that_is_no_catalogue():
