@@ -3,7 +3,6 @@
 import pytest
 
 LONGEST_FIRST = (
-    "test_storage_recipe.py",
     "test_subscription_check_in_airflow.py",
     "test_cluster.py",
     "test_whole_path.py",

@@ -22,6 +22,7 @@ def recipe(page: Path) -> str:
     return block
 
 
+@pytest.mark.long
 def test_the_documented_commands_fill_an_empty_database(tmp_path, warehouse, monkeypatch):
     if postgres_programs() is None:
         pytest.skip("no PostgreSQL: on Debian, apt-get install postgresql")
