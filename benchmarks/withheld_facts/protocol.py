@@ -214,13 +214,6 @@ def _request_fails(client: Client, key: int, cluster: Cluster) -> str:
     if version is None or offered is None or not offered.low <= version <= offered.high:
         sent = "has no version of" if version is None else f"sends version {version} of"
         return f"it {sent} API {key}"
-    if (
-        key == END_TXN
-        and client.library == "franz-go"
-        and client.number == (1, 19, 2)
-        and cluster.levels.get("transaction.version", 0) < 2
-    ):
-        return "it sends EndTxn to any broker (twmb/franz-go issue 1017)"
     if gate := _waits_for(key, version, cluster):
         return f"API {key} version {version} waits for {gate}"
     if (
