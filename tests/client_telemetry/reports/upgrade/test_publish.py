@@ -276,7 +276,7 @@ def test_a_rehearsal_stands_beside_the_measured_target(fleet_report, tmp_path):
         assert publishing.add_trials(folder, report.question.report_id)
         page = (folder / "index.html").read_text()
         assert page.count("rehearsed on 4.0.0: ") == 1
-        assert re.search(f">rule, measured target; [^;<]*; rehearsed on 4.0.0: {outcome}", page)
+        assert re.search(f">by a rule, measured target; [^;<]*; rehearsed on 4.0.0: {outcome}", page)
 
 
 def test_a_rehearsal_of_another_report_is_not_taken_over(fleet_report, tmp_path):
