@@ -157,6 +157,7 @@ def test_what_is_missing_is_said_in_one_line_and_nothing_is_written(cluster, the
     assert not (there / "lake").exists()
 
 
+@pytest.mark.long
 def test_both_dags_give_the_rows_of_one_machine_though_a_worker_dies(cluster, there, spark, tmp_path):
     """In the place where the test above failed: these are the stages that are run again."""
     here = tmp_path / "here"
