@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from client_telemetry.artefacts.binaries import archives, go_programs, images
-from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.packages import Package, ReadOther
 from client_telemetry.artefacts.readers import (
     bazel,
     conda,
@@ -28,7 +28,6 @@ from client_telemetry.artefacts.readers import (
     sboms,
 )
 
-ReadOther = Callable[[str], str | None]
 Reader = Callable[[str, ReadOther], Iterable[Package]]
 
 

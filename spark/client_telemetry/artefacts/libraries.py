@@ -59,6 +59,14 @@ class Client:
         name = self.package.name.rpartition("/")[2] if self.package.type == "maven" else self.package.name
         return f"{name} {self.package.version}" if self.package.version else name
 
+    def with_own_version(self, version: str) -> "Client":
+        """A binding whose library is a package of its own in the same list has the version of that, not the one that it was
+        released with.
+        """
+        if self.written is None or not self.written.binding:
+            return self
+        return replace(self, written=self.written._replace(version=version))
+
 
 def of(package: Package) -> Client | None:
     """None for a package that has nothing to do with Kafka, as far as the table knows."""

@@ -5,7 +5,7 @@ Events of the YAML parser are read one by one: aliases are not followed, so a do
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import yaml
 
 from client_telemetry.artefacts import tree
-from client_telemetry.artefacts.packages import Unreadable
+from client_telemetry.artefacts.packages import ReadOther, Unreadable
 
 LARGEST_BYTES: Final = 2**20
 DEEPEST: Final = 64
@@ -69,7 +69,7 @@ class _Level:
 _Mapping = tuple[tuple[str, ...], Mapping[str, tuple[str, int]]]
 
 
-def read(path: str, shown: str, text: str, read_other: Callable[[str], str | None]) -> Iterator[NamedImage]:
+def read(path: str, shown: str, text: str, read_other: ReadOther) -> Iterator[NamedImage]:
     """Nothing for other YAML files. `read_other`: the text of a file beside this one (Compose reads `.env` there).
     Raises Unreadable.
     """

@@ -1,6 +1,10 @@
 """A package as a file names it: what readers of lock files, SBOMs and archives return."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+ReadOther = Callable[[str], str | None]
+"""The text of another file by its path relative to the one that is read; None if it is not in the tree."""
 
 NOT_LOCKED = "version not locked"
 """A range or nothing is written, and no lock file beside it says what is installed."""

@@ -193,7 +193,7 @@ def _with_own_librdkafka(clients: list[tuple[Package, Client]]) -> list[tuple[Pa
     }
     versions = dict(native)
     return [
-        (package, _with_version(client, versions[package.type]))
+        (package, client.with_own_version(versions[package.type]))
         if package.type in versions and len(native) == len(versions)
         else (package, client)
         for package, client in clients
@@ -201,12 +201,6 @@ def _with_own_librdkafka(clients: list[tuple[Package, Client]]) -> list[tuple[Pa
 
 
 _NATIVE = {("cargo", "rdkafka-sys"), ("nuget", "librdkafka.redist")}
-
-
-def _with_version(client: Client, version: str) -> Client:
-    if client.written is None or not client.written.binding:
-        return client
-    return replace(client, written=client.written._replace(version=version))
 
 
 def _surest_first(pair: tuple[Package, Client]) -> tuple[bool, bool, bool, int]:
@@ -268,16 +262,12 @@ def _locked_first(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Cl
         if package.version is not None or package.type not in _SHARED_LOCKS:
             where = where[:1]
         by_name = {(folder, package.type, package.name) for folder in where}
-        brought = {
-            key
-            for key in installed[bool(package.development)]
-            if not client.itself
-            and key[0] in where
-            and key[1] == package.type
-            # Of what brings one of several libraries, any that is installed may be the one.
-            and client.library in (key[2], "")
-        }
         development = bool(package.development)
-        if package.declared_only and (by_name & locked[development] or brought):
+        # Of what brings one of several libraries, any that is installed may be the one.
+        is_brought = not client.itself and any(
+            folder in where and kind == package.type and client.library in (library, "")
+            for folder, kind, library in installed[development]
+        )
+        if package.declared_only and (by_name & locked[development] or is_brought):
             continue
         yield place, client

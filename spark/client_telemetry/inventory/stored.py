@@ -1,7 +1,6 @@
 """Artefacts from rows of the table `artefacts`, with the verdicts for an upgrade that is asked about later."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -81,10 +80,8 @@ def _client(row: ArtefactRow) -> Client:
     )
     known = libraries.of(package)
     if known is not None:
-        # A package of its own in the same list may have decided which librdkafka is in a binding.
-        if known.written and known.written.binding and row["library_version"]:
-            return replace(known, written=known.written._replace(version=row["library_version"]))
-        return known
+        version = row["library_version"]
+        return known.with_own_version(version) if version else known
     library = row["library"] or ""
     if library and row["library_version"]:
         return Client(package, library, WrittenLibrary(library, row["library_version"]))

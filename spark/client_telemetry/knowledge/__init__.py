@@ -260,6 +260,12 @@ def rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
     return own_rows(file, columns) + shipped_rows(file, columns)
 
 
+def rows_if_there(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """The same of a file that is newer than the first packages: none with a package that was built before there was it."""
+    package = _in_use.package
+    return [] if package is not None and file not in package.names() else rows(file, columns)
+
+
 def shipped_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
     """The rows that ship with the product, or those of the data package in their place."""
     package = _in_use.package

@@ -5,8 +5,7 @@ loses nothing that it had before there was the newer request.
 from functools import cache
 from typing import Final, NamedTuple
 
-from client_telemetry import knowledge
-from client_telemetry.knowledge import DamagedKnowledge, apis, client_versions, due, rows, whole
+from client_telemetry.knowledge import DamagedKnowledge, apis, client_versions, due, rows_if_there, whole
 
 FILE: Final = "api_fallbacks.csv"
 COLUMNS: Final = (
@@ -40,10 +39,7 @@ def instead(library: str, version: tuple[int, ...], key: int) -> int | None:
 @cache
 def every() -> tuple[Fallback, ...]:
     """Raises DamagedKnowledge. A package that was built before there was this file has none."""
-    package = knowledge.in_use().package
-    if package is not None and FILE not in package.names():
-        return ()
-    return tuple(_row(line, cells) for line, cells in rows(FILE, COLUMNS))
+    return tuple(_row(line, cells) for line, cells in rows_if_there(FILE, COLUMNS))
 
 
 def _row(line: int, cells: list[str]) -> Fallback:

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from functools import cache
 from typing import Final, NamedTuple
 
-from client_telemetry import knowledge
 from client_telemetry.knowledge import (
     DamagedKnowledge,
     apis,
@@ -15,7 +14,7 @@ from client_telemetry.knowledge import (
     due,
     measured_target,
     releases,
-    rows,
+    rows_if_there,
 )
 from client_telemetry.knowledge.vocabulary import Role
 
@@ -49,10 +48,7 @@ class Message(NamedTuple):
 @cache
 def every() -> tuple[Message, ...]:
     """Raises DamagedKnowledge. A package that was built before there was this file has none."""
-    package = knowledge.in_use().package
-    if package is not None and FILE not in package.names():
-        return ()
-    return tuple(_row(line, cells) for line, cells in rows(FILE, COLUMNS))
+    return tuple(_row(line, cells) for line, cells in rows_if_there(FILE, COLUMNS))
 
 
 def _row(line: int, cells: list[str]) -> Message:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from client_telemetry.formats.target_file import UnusableTarget
-from client_telemetry.knowledge import DamagedKnowledge, due, in_use, rows
+from client_telemetry.knowledge import DamagedKnowledge, due, rows, rows_if_there
 
 FILE = "target_profiles.csv"
 COLUMNS = ("name", "product", "version", "source")
@@ -30,11 +30,8 @@ class Profile(NamedTuple):
 @cache
 def known() -> tuple[Profile, ...]:
     """Those that can be named; none in a data package that is older than profiles."""
-    package = in_use().package
-    if package is not None and FILE not in package.names():
-        return ()
     profiles: dict[str, Profile] = {}
-    for line, (name, product, version, source) in rows(FILE, COLUMNS):
+    for line, (name, product, version, source) in rows_if_there(FILE, COLUMNS):
         due(FILE, line, name=name, product=product, source=source)
         if name in profiles:
             raise DamagedKnowledge(FILE, line, f"the profile {name} occurs twice")

@@ -4,15 +4,15 @@ A compressed tar can only be read from its beginning, while a log is looked at s
 again, in a temporary file without a name, of which nothing is left however the process ends.
 """
 
+import atexit
 import io
 import os
 import tarfile
 import tempfile
 import threading
 import zipfile
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import IO, Any, BinaryIO
 
 import zstandard
@@ -63,7 +63,13 @@ def members(stored: BinaryIO, archive: Hashable) -> list[str] | None:
 
 def open_tar_member(stored: BinaryIO, archive: Hashable, name: str) -> BinaryIO:
     """A file in a tar archive, compressed in one way or another. `archive`: as for `members`."""
-    return io.BufferedReader(_Kept(_unpacked(stored, archive)[name]), BLOCK_BYTES)
+    return _opened(_unpacked(stored, archive)[name])
+
+
+def kept_member(archive: Hashable, name: str) -> BinaryIO | None:
+    """The same without the archive; None if this process has not unpacked it. `archive`: as for `members`."""
+    spans = _spool().spans.get(archive)
+    return _opened(spans[name]) if spans is not None else None
 
 
 def _names_in_zip(stored: BinaryIO) -> list[str]:
@@ -87,24 +93,28 @@ class _Spool:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-@cache
-def _spool(_process: int) -> _Spool:
-    return _Spool()
+_SPOOLS: dict[int, _Spool] = {}
+"""By process. No functools.cache: what clears those (another knowledge base) would drop files that are being read."""
 
 
-@dataclass(frozen=True)
-class _Member:
-    spool: _Spool
-    spans: tuple[range, ...]
+def _spool() -> _Spool:
+    process = os.getpid()
+    if process not in _SPOOLS:
+        _SPOOLS[process] = _Spool()
+        atexit.register(_SPOOLS[process].file.close)
+    return _SPOOLS[process]
 
 
-def _unpacked(stored: BinaryIO, archive: Hashable) -> dict[str, _Member]:
-    spool = _spool(os.getpid())
+def _unpacked(stored: BinaryIO, archive: Hashable) -> dict[str, list[range]]:
+    spool = _spool()
     with spool.lock:
         if archive not in spool.spans:
             spool.spans[archive] = _added(stored, spool.file)
-        spans = spool.spans[archive]
-    return {name: _Member(spool, tuple(parts)) for name, parts in spans.items()}
+        return spool.spans[archive]
+
+
+def _opened(spans: Sequence[range]) -> BinaryIO:
+    return io.BufferedReader(_Kept(_spool().file, spans), BLOCK_BYTES)
 
 
 def _added(stored: BinaryIO, spool: BinaryIO) -> dict[str, list[range]]:
@@ -162,8 +172,8 @@ def _written(content: Iterator[bytes], spool: BinaryIO) -> range:
 class _Kept(io.RawIOBase):
     """What is kept of a file, as its bytes are in the spool."""
 
-    def __init__(self, member: _Member) -> None:
-        self._member, self._at = member, 0
+    def __init__(self, spool: BinaryIO, spans: Sequence[range]) -> None:
+        self._spool, self._spans, self._at = spool, spans, 0
 
     def readable(self) -> bool:
         return True
@@ -172,18 +182,16 @@ class _Kept(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        size = sum(map(len, self._member.spans))
+        size = sum(map(len, self._spans))
         self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: size}[whence]
         return self._at
 
     def readinto(self, buffer: Any) -> int:
         at = self._at
-        for span in self._member.spans:
+        for span in self._spans:
             if at < len(span):
                 # With its own place, as other readers of the spool have theirs.
-                data = os.pread(
-                    self._member.spool.file.fileno(), min(len(buffer), len(span) - at), span.start + at
-                )
+                data = os.pread(self._spool.fileno(), min(len(buffer), len(span) - at), span.start + at)
                 buffer[: len(data)] = data
                 self._at += len(data)
                 return len(data)

@@ -20,6 +20,7 @@ from client_telemetry.sources.archives import (
     MEMBER,
     UnusableArchive,
     is_zip,
+    kept_member,
     members,
     open_tar_member,
 )
@@ -70,11 +71,16 @@ class StoredFile:
         archive, _, member = self.location.partition(MEMBER)
         if not member:
             return self._open_stored()
-        with self._open_stored() as stored:
-            if not is_zip(stored):
+        if (kept := kept_member(self.as_it_is(), member)) is not None:
+            return kept
+        stored = self._open_stored()
+        if not is_zip(stored):
+            with stored:
                 return open_tar_member(stored, self.as_it_is(), member)
-        # A closed archive closes its file when its last member is closed, if it opened the file itself.
-        with zipfile.ZipFile(archive if self.files is None else self._open_stored()) as files:
+        if self.files is None:
+            # A closed archive closes its file when its last member is closed, if it opened the file itself.
+            stored.close()
+        with zipfile.ZipFile(archive if self.files is None else stored) as files:
             return files.open(member)  # type: ignore[return-value]
 
     def _open_stored(self) -> BinaryIO:

@@ -21,7 +21,7 @@ def test_what_a_library_sends_instead(library, version, key, instead):
 
 def test_a_row_whose_key_and_name_differ_says_its_line(monkeypatch):
     cells = ["kafka-clients", "2.8.0", "9999", "60", "DescribeCluster", "3", "Fetch", "source"]
-    monkeypatch.setattr(api_fallbacks, "rows", lambda *_: [(2, cells)])
+    monkeypatch.setattr(api_fallbacks, "rows_if_there", lambda *_: [(2, cells)])
     api_fallbacks.every.cache_clear()
     with pytest.raises(DamagedKnowledge, match=r"line 2: instead_key 3 is Metadata, not Fetch"):
         api_fallbacks.every()

@@ -11,6 +11,7 @@ from pathlib import Path
 import lz4.frame
 import pytest
 import zstandard
+from client_telemetry import knowledge
 from client_telemetry.sources import archives
 from client_telemetry.sources.archives import NOTHING_READ
 from client_telemetry.sources.compression import CutOff
@@ -165,8 +166,19 @@ def test_a_full_temporary_folder_is_the_reason(tmp_path, monkeypatch):
     archive = tmp_path / "bundle.tgz"
     archive.write_bytes(_tar(_logs(tmp_path / "logs"), "w:gz"))
     with Path("/dev/full").open("r+b", buffering=0) as full:
-        monkeypatch.setattr(archives, "_spool", lambda _process: archives._Spool(full))
+        monkeypatch.setattr(archives, "_spool", lambda: archives._Spool(full))
         with pytest.raises(
             NoLogs, match=r"bundle\.tgz: no room for its files in .* \(No space left on device\)"
         ):
             find_logs([str(archive)])
+
+
+def test_other_knowledge_drops_no_file_that_was_unpacked(tmp_path, monkeypatch):
+    """It clears what is cached in all modules."""
+    archive = tmp_path / "bundle.tgz"
+    archive.write_bytes(_tar(_logs(tmp_path / "logs"), "w:gz"))
+    log, *_ = find_logs([str(archive)])
+    knowledge.use_own(knowledge.OwnKnowledge("somewhere", {}))
+    knowledge.use_own(None)
+    monkeypatch.setattr(archives, "open_decompressed", lambda *_: pytest.fail("unpacked again"))
+    assert len(list(lines(log, CutOff()))) == 5

@@ -2,9 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.packages import Package, ReadOther
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
@@ -25,7 +25,7 @@ _HIGHEST = 4
 """Folders above a go.mod in which go.work is looked for."""
 
 
-def read_mod(text: str, read_other: Callable[[str], str | None] = lambda path: None) -> Iterator[Package]:
+def read_mod(text: str, read_other: ReadOther = lambda path: None) -> Iterator[Package]:
     """Modules that go.mod requires, `replace` applied. Since Go 1.17 these are all that the build uses. What a go.work above it
     replaces counts only where the build uses that file, which `GOWORK` decides.
     """
@@ -42,7 +42,7 @@ def read_mod(text: str, read_other: Callable[[str], str | None] = lambda path: N
             yield _package(module, version, number)
 
 
-def _workspace(read_other: Callable[[str], str | None]) -> dict[str, str]:
+def _workspace(read_other: ReadOther) -> dict[str, str]:
     """What the nearest go.work replaces, and by what."""
     for depth in range(1, _HIGHEST + 1):
         if text := read_other("../" * depth + "go.work"):

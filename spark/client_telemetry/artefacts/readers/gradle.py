@@ -4,10 +4,10 @@ Nothing is evaluated: a version that a script computes is not known.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from client_telemetry.artefacts.packages import Package, declared
+from client_telemetry.artefacts.packages import Package, ReadOther, declared
 from client_telemetry.artefacts.readers import purposes, toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, text_of
 from client_telemetry.artefacts.readers.lines import numbered
@@ -97,7 +97,7 @@ def _exact(wanted: object) -> str | None:
     return wanted if isinstance(wanted, str) and _EXACT.fullmatch(wanted) else None
 
 
-def read_script(text: str, read_other: Callable[[str], str | None]) -> Iterator[Package]:
+def read_script(text: str, read_other: ReadOther) -> Iterator[Package]:
     """build.gradle, build.gradle.kts and sbt: coordinates in quotation marks, and versions set in the same file or in the
     gradle.properties of its folder or the ones above it.
     """
@@ -198,7 +198,7 @@ def _variable(
     return values.get(match[1].rpartition(".")[2]) if match else None
 
 
-def _properties(read_other: Callable[[str], str | None]) -> dict[str, str]:
+def _properties(read_other: ReadOther) -> dict[str, str]:
     """The nearest counts where two have the same property."""
     values: dict[str, str] = {}
     for depth in range(_HIGHEST):

@@ -29,9 +29,14 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def elements(value: object) -> list[Any]:
+    """A value as a list; empty if it is something else."""
+    return value if isinstance(value, list) else []
+
+
 def objects(value: object) -> list[dict[str, object]]:
     """The objects of a list; empty if it is something else."""
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    return [entry for entry in elements(value) if isinstance(entry, dict)]
 
 
 def text_of(value: object) -> str | None:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, ReadOther, declared
 from client_telemetry.artefacts.readers import purposes
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.xml_text import Element, parse
@@ -29,9 +29,6 @@ TEST, PROVIDED, SYSTEM = "test", "provided", "system"
 
 KAFKA_CLIENTS = "org.apache.kafka:kafka-clients"
 _KAFKA, _BOOT = "org.apache.kafka:", "org.springframework.boot:"
-
-ReadPom = Callable[[str], str | None]
-"""The text of another pom.xml by its path relative to the one that names it; None if it is not in the tree."""
 
 
 @dataclass
@@ -69,7 +66,7 @@ class Project:
         return self.resolve(Version(text, line), depth + 1)
 
 
-def read_pom(text: str, read_other: ReadPom) -> Iterator[Package]:
+def read_pom(text: str, read_other: ReadOther) -> Iterator[Package]:
     """The dependencies that a pom.xml declares, those of its profiles and what it manages included."""
     root = parse(text, "project")
     project = _project(root, read_other, {}, own=True)
@@ -242,7 +239,7 @@ def _why_missing(project: Project) -> str:
     return f"{NOT_LOCKED} (no version)"
 
 
-def _project(root: Element, read_other: ReadPom, above: dict[str, bool], *, own: bool) -> Project:
+def _project(root: Element, read_other: ReadOther, above: dict[str, bool], *, own: bool) -> Project:
     """`above`: the parents that have been read, which may name each other in a circle."""
     project = _parent(root, read_other, above)
 
@@ -276,7 +273,7 @@ def _manage(dependency: Element, project: Project, line: Callable[[Element], int
         project.managed[key] = Version(version.text.strip(), line(version))
 
 
-def _parent(root: Element, read_other: ReadPom, above: dict[str, bool]) -> Project:
+def _parent(root: Element, read_other: ReadOther, above: dict[str, bool]) -> Project:
     parent = root.first("parent")
     if parent is None:
         return Project()

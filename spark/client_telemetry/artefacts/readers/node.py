@@ -3,10 +3,10 @@ pnpm.py.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from client_telemetry.artefacts.packages import Package, Unreadable, declared
+from client_telemetry.artefacts.packages import Package, ReadOther, Unreadable, declared
 from client_telemetry.artefacts.readers import purposes
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
@@ -74,7 +74,7 @@ def locked(name: str, version: str | None, line: int | None) -> Package:
     )
 
 
-def read_yarn(text: str, read_other: Callable[[str], str | None]) -> Iterator[Package]:
+def read_yarn(text: str, read_other: ReadOther) -> Iterator[Package]:
     """Version 1, and the later ones (Berry), whose `resolution` says what an alias stands for. What is for development only is
     known by the package.json beside it, unless that has workspaces with files of their own.
     """

@@ -4,9 +4,23 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, Unreadable, declared, locked_to
+from client_telemetry.artefacts.packages import (
+    NOT_LOCKED,
+    Package,
+    ReadOther,
+    Unreadable,
+    declared,
+    locked_to,
+)
 from client_telemetry.artefacts.readers import purposes, toml_text
-from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
+from client_telemetry.artefacts.readers.json_text import (
+    Lines,
+    elements,
+    mapping,
+    objects,
+    parse_object,
+    text_of,
+)
 from client_telemetry.artefacts.readers.lines import numbered
 
 _GEM_LOCKED = re.compile(r"^    ([\w.-]+) \((\d[\w.]*)(?:-[\w.-]+)?\)$")
@@ -34,10 +48,6 @@ _MIX_ONLY = re.compile(r"only:\s*(\[[^\]]*\]|:\w+)")
 _EXACT = re.compile(r"=?\s*v?(\d+\.\d+\.\d+[\w.+-]*)")
 
 
-ReadOther = Callable[[str], str | None]
-"""The text of another file by its path relative to the one that is read; None if it is not in the tree."""
-
-
 def _by_manifest(
     locked: Iterable[Package],
     read_manifest: Callable[[str], Iterable[Package]],
@@ -63,14 +73,10 @@ def read_cargo_lock(text: str, read_other: ReadOther) -> Iterator[Package]:
         str(each).partition(" ")[0]
         for entry in entries
         if entry.get("source")
-        for each in _list(entry.get("dependencies"))
+        for each in elements(entry.get("dependencies"))
     }
     is_alone = sum("source" not in entry for entry in entries) == 1
     yield from _by_manifest(_cargo_locked(text), read_cargo, manifest if is_alone else None, needed)
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 def _cargo_locked(text: str) -> Iterator[Package]:

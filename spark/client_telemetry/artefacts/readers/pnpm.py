@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.readers import purposes
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.node import locked
 
@@ -74,19 +75,14 @@ def _reached(text: str) -> dict[bool, set[str]]:
                     needs[key].add(_target(name, value))
             elif depth == 8 and part == "importers" and group in _NEEDS and match["name"] == "version":
                 roots[group == _DEVELOPMENT].add(_target(name, value))
-    return {purpose: _all_needed(roots[purpose], needs) for purpose in roots} if needs else {}
+    if not needs:
+        return {}
+    return {
+        purpose: {key.partition("(")[0] for key in purposes.all_needed(of_it, needs)}
+        for purpose, of_it in roots.items()
+    }
 
 
 def _target(name: str, version: str) -> str:
     """What an alias stands for has its own name in the version."""
     return version if re.match(rf"(?:{_NAME})@", version) else f"{name}@{version}"
-
-
-def _all_needed(roots: set[str], needs: dict[str, set[str]]) -> set[str]:
-    waiting, reached = list(roots), set(roots)
-    while waiting:
-        for key in needs.get(waiting.pop(), ()):
-            if key not in reached:
-                reached.add(key)
-                waiting.append(key)
-    return {key.partition("(")[0] for key in reached}

@@ -94,3 +94,18 @@ def by_manifest(
         if why and package.name not in application and not is_needed(package.name):
             package = replace(package, development=why)
         yield package
+
+
+def all_needed(names: Iterable[str], needs: Mapping[str, Collection[str]]) -> set[str]:
+    """The names, and what they need by way of any number of others.
+
+    >>> sorted(all_needed({"a"}, {"a": {"b"}, "b": {"a", "c"}, "d": {"e"}}))
+    ['a', 'b', 'c']
+    """
+    reached = set(names)
+    waiting = list(reached)
+    while waiting:
+        new = set(needs.get(waiting.pop(), ())) - reached
+        reached |= new
+        waiting += new
+    return reached

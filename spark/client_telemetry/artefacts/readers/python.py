@@ -4,7 +4,7 @@ and pyproject.toml. Conda's files: conda.py.
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -16,9 +16,9 @@ from packaging.utils import (
     parse_wheel_filename,
 )
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, ReadOther, declared
 from client_telemetry.artefacts.readers import purposes, toml_text
-from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
+from client_telemetry.artefacts.readers.json_text import Lines, elements, mapping, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.knowledge import known_packages
 from client_telemetry.knowledge.known_packages import normal_name
@@ -38,9 +38,6 @@ _REPOSITORY = re.compile(
     r"(?:@[^\s#]+|/(?:-/)?archive/[^\s#]+|/(?:tarball|zipball)/[^\s#]+)?(?:#(?:\S*&)?(?:egg=(?P<egg>[\w.-]+)\S*|\S*))?(?:\s*;.*)?"
 )
 """A repository of git, or an archive of one; `#egg=` names the project, otherwise the repository does."""
-
-ReadOther = Callable[[str], str | None]
-"""The text of another file by its path relative to the one that is read; None if it is not in the tree."""
 
 
 def read_requirements(text: str, read_other: ReadOther) -> Iterator[Package]:
@@ -163,16 +160,12 @@ def read_pyproject(text: str) -> Iterator[Package]:
 def _standard_groups(content: Mapping[str, object]) -> Iterator[tuple[list[str], list[object]]]:
     """The names of the group, if it has one, and what is in it: PEP 621 and 735, and what uv and PDM had before."""
     project, tool = mapping(content.get("project")), mapping(content.get("tool"))
-    yield [], _list(project.get("dependencies"))
+    yield [], elements(project.get("dependencies"))
     of_pdm = mapping(tool.get("pdm")).get("dev-dependencies")
     for groups in (project.get("optional-dependencies"), content.get("dependency-groups"), of_pdm):
         for name, entries in mapping(groups).items():
-            yield [name], _list(entries)
-    yield ["dev-dependencies"], _list(mapping(tool.get("uv")).get("dev-dependencies"))
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+            yield [name], elements(entries)
+    yield ["dev-dependencies"], elements(mapping(tool.get("uv")).get("dev-dependencies"))
 
 
 def _declared(package: Package, development: str) -> Package:
@@ -194,7 +187,7 @@ def _poetry(entries: Iterable[tuple[str, object]], lines: Lines, development: st
         exact = wanted if wanted and re.fullmatch(r"(?:==\s*)?\d+\.\d+[\w.]*", wanted) else None
         exact = exact.lstrip("= ") if exact else None
         line = lines.of(f"\n{name} =", f"\n{name}=")
-        extras = [extra for extra in _list(mapping(entry).get("extras")) if isinstance(extra, str)]
+        extras = [extra for extra in elements(mapping(entry).get("extras")) if isinstance(extra, str)]
         known = _with_extra(normal_name("pypi", name), extras)
         package = declared("pypi", known, exact, wanted, line + 1 if line else None)
         yield replace(package, development=development)

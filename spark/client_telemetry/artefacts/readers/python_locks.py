@@ -2,15 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from client_telemetry.artefacts.packages import Package, Unreadable, locked_to
+from client_telemetry.artefacts.packages import Package, ReadOther, Unreadable, locked_to
 from client_telemetry.artefacts.readers import purposes, python, toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, text_of
 from client_telemetry.knowledge.known_packages import normal_name
 
-ReadOther = Callable[[str], str | None]
 _Entry = Mapping[str, object]
 _MAIN: Final = {"main", "default"}
 _ONLY_IN_GROUPS = re.compile(r"""\(?\s*(?:["']([\w.-]+)["'] in dependency_groups\s*(?:or\s*|\)?\s*$))+""")
@@ -79,21 +78,12 @@ def _of_graph(entries: list[_Entry] | list[dict[str, object]]) -> dict[str, str]
                 by_group[group] |= of_group
             else:
                 application |= of_group
-    application = _all_needed(application, needs)
+    application = purposes.all_needed(application, needs)
     found: dict[str, str] = {}
     for group, names in sorted(by_group.items()):
-        for name in _all_needed(names, needs) - application:
+        for name in purposes.all_needed(names, needs) - application:
             found.setdefault(name, purposes.of_groups([group]))
     return found
-
-
-def _all_needed(names: set[str], needs: Mapping[str, set[str]]) -> set[str]:
-    waiting, reached = list(names), set(names)
-    while waiting:
-        new = needs.get(waiting.pop(), set()) - reached
-        reached |= new
-        waiting += new
-    return reached
 
 
 def _of_pyproject(entries: list[dict[str, object]], read_other: ReadOther) -> dict[str, str]:

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from client_telemetry.artefacts.readers import json_text, purposes
+
 _DEVELOPMENT: Final = {
     "DEV_DEPENDENCY_OF",
     "DEV_TOOL_OF",
@@ -50,17 +52,13 @@ def of_elements(elements: Iterable[Mapping[str, object]]) -> dict[str, str]:
         (str(needed), str(element.get("from")), _lifecycle(element))
         for element in elements
         if element.get("relationshipType") == "dependsOn"
-        for needed in _list(element.get("to"))
+        for needed in json_text.elements(element.get("to"))
     )
 
 
 def _lifecycle(element: Mapping[str, object]) -> str:
     scope = str(element.get("scope"))
     return f"scope {scope}" if scope in _LIFECYCLE else ""
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 def _only_development(needs: Iterable[_Need]) -> dict[str, str]:
@@ -77,16 +75,7 @@ def _only_development(needs: Iterable[_Need]) -> dict[str, str]:
         return {}
     everything = set().union(*by_any.values())
     tops = (set(by_any) - everything) or {by for by in by_any if by not in said}
-    application = _reached(tops, by_application)
+    application = purposes.all_needed(tops, by_application)
     # What stands in circles that nothing leads into is left as the application's.
-    development = _reached(set(said), by_any) - application
+    development = purposes.all_needed(set(said), by_any) - application
     return {key: said.get(key, "needed by what is for development only") for key in development}
-
-
-def _reached(begin: set[str], needs: Mapping[str, set[str]]) -> set[str]:
-    waiting, reached = list(begin), set(begin)
-    while waiting:
-        new = needs.get(waiting.pop(), set()) - reached
-        reached |= new
-        waiting += new
-    return reached

@@ -5,6 +5,8 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from client_telemetry.artefacts.found import ForDevelopment, Found, Result
+from client_telemetry.artefacts.libraries import Client
+from client_telemetry.artefacts.packages import Place
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import without_invisible
 
@@ -43,7 +45,11 @@ def as_json(result: Result, source: str, target: str, decision: str) -> dict[str
 
 
 def _development(found: ForDevelopment) -> dict[str, object]:
-    client, written = found.client, found.client.written
+    return {**_named(found.client, found.place), "said_by": found.said_by}
+
+
+def _named(client: Client, place: Place) -> dict[str, object]:
+    written = client.written
     return {
         "client": client.text,
         "library": client.library or None,
@@ -51,28 +57,19 @@ def _development(found: ForDevelopment) -> dict[str, object]:
         "package_type": client.package.type,
         "package": client.package.name,
         "package_version": client.package.version,
-        "file": found.place.file,
-        "line": found.place.line,
-        "inside": found.place.inside or None,
-        "said_by": found.said_by,
+        "file": place.file,
+        "line": place.line,
+        "inside": place.inside or None,
     }
 
 
 def _client(found: Found) -> dict[str, object]:
-    client, judged, written = found.client, found.judged, found.client.written
+    judged = found.judged
     return {
         "verdict": judged.verdict,
         "confidence": judged.confidence,
         "when": judged.when,
-        "client": client.text,
-        "library": client.library or None,
-        "library_version": written.version if written else None,
-        "package_type": client.package.type,
-        "package": client.package.name,
-        "package_version": client.package.version,
-        "file": found.place.file,
-        "line": found.place.line,
-        "inside": found.place.inside or None,
+        **_named(found.client, found.place),
         "explanation": judged.explanation,
         "condition": judged.condition,
         "fix": judged.fix,
