@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from client_telemetry.rehearsal import client_runs, library_programs
-from client_telemetry.rehearsal.library_programs import STEPS, NotInstalled, Program, Workplace
+from client_telemetry.rehearsal.library_programs import STEPS, Program
+from client_telemetry.rehearsal.workplace import NotInstalled, Workplace
 
 CACHE = Path(__file__).parents[2] / "var" / "fixes"
 ERLANG = Path(__file__).parent / "programs"

@@ -24,7 +24,8 @@ from client_telemetry.knowledge.target_profiles import Profile
 from client_telemetry.probe import measurement
 from client_telemetry.probe.probing import Limits
 from client_telemetry.rehearsal import client_runs, confinement, sandbox_broker
-from client_telemetry.rehearsal.library_programs import BY_NAME, Workplace
+from client_telemetry.rehearsal.library_programs import BY_NAME
+from client_telemetry.rehearsal.workplace import Workplace
 
 HERE = Path(__file__).parent
 KNOWLEDGE = Path(target_profiles.__file__).parent

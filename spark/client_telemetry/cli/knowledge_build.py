@@ -1,10 +1,11 @@
 """A data package from the knowledge base in use and what registries have beyond it.
 
     client-telemetry knowledge build --out knowledge.zip [--key signing.pem] [--cache FOLDER] [--recheck] [--offline]
-        [--library NAME==VERSION …] [--frameworks]
+        [--newer] [--library NAME==VERSION …] [--frameworks]
 
-Releases of Kafka that Maven has and the knowledge base has not are read from their jars. Each library that is named is installed
-and **executed** (docs/rehearse.md) to see which request versions it sends. With `--frameworks`, the POMs of frameworks' newer releases say
+Releases of Kafka that Maven has and the knowledge base has not are read from their jars. Each library that is named, and with
+`--newer` each version that registries have beyond those that are known, is installed and **executed** (docs/rehearse.md) to see which
+request versions it sends. With `--frameworks`, the POMs of frameworks' newer releases say
 which kafka-clients they bring. What could not be done is listed
 at the end; the package has everything else. Exit code 0; 1 if something could not be done; 2 if there is no package.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from client_telemetry import knowledge
 from client_telemetry.cli.knowledge_frameworks import add_carried
-from client_telemetry.cli.knowledge_measure import add_measured, library
+from client_telemetry.cli.knowledge_measure import add_measured, library, newer_subjects
 from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
@@ -28,6 +29,7 @@ from client_telemetry.knowledge_package import brokers, package_files, signature
 from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.brokers import Step
 from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE
+from client_telemetry.rehearsal.subjects import Subject
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -55,6 +57,11 @@ def main(arguments: Sequence[str]) -> int:
         help="a version of a client library to install, run and add",
     )
     parser.add_argument(
+        "--newer",
+        action="store_true",
+        help="the same with every version that `knowledge newer` lists",
+    )
+    parser.add_argument(
         "--frameworks",
         action="store_true",
         help="read the POMs of new releases of Spring, Quarkus, Flink and others",
@@ -65,9 +72,8 @@ def main(arguments: Sequence[str]) -> int:
     steps = (
         [] if args.offline else _steps(MavenRepository(cache_folder(args.cache, "artefacts")), args.recheck)
     )
-    if args.library and not args.offline:
-        with Progress("measuring libraries") as progress:
-            steps += add_measured(args.library, cache_folder(args.cache, "rehearsal"), progress)
+    if (args.library or args.newer) and not args.offline:
+        steps += _measured(args.library, cache_folder(args.cache, "rehearsal"), also_newer=args.newer)
     if args.frameworks and not args.offline:
         with Progress("reading POMs of frameworks") as progress:
             steps += add_carried(MavenRepository(cache_folder(args.cache, "artefacts")), progress)
@@ -112,6 +118,15 @@ def _steps(repository: MavenRepository, recheck: bool) -> list[Step]:
             ]
             print(f"{sum(step.is_done for step in steps)} of {len(steps)} releases equal their jars")
     return steps
+
+
+def _measured(named: Sequence[Subject], cache: Path, *, also_newer: bool) -> list[Step]:
+    with Progress("measuring libraries") as progress:
+        more, failed = newer_subjects(cache, progress) if also_newer else ([], [])
+        return [
+            *failed,
+            *add_measured([*named, *(each for each in more if each not in named)], cache, progress),
+        ]
 
 
 def _sources(steps: Sequence[Step]) -> list[str]:

@@ -19,8 +19,8 @@ from client_telemetry.knowledge_package import store
 from client_telemetry.knowledge_package.fetching import NotFetched
 from client_telemetry.rehearsal import changelogs, newer
 from client_telemetry.rehearsal.changelogs import NoChangelog
-from client_telemetry.rehearsal.library_programs import NotInstalled
 from client_telemetry.rehearsal.subjects import version_text
+from client_telemetry.rehearsal.workplace import NotInstalled
 from client_telemetry.reports.client_strings import shown
 
 _MOST_LINES = 60

@@ -1,14 +1,16 @@
 """Versions of client libraries that the knowledge base does not have: which there are, and what they send when they are run.
 
-    client-telemetry knowledge newer [--library NAME …] [--cache FOLDER]
-    client-telemetry knowledge build --out FILE --library NAME==VERSION …
+    client-telemetry knowledge newer [--library NAME …] [--since DAY] [--cache FOLDER]
+    client-telemetry knowledge build --out FILE [--newer] [--library NAME==VERSION …]
     client-telemetry knowledge measure NAME==VERSION … [--messages FILE] [--jobs 2] [--cache FOLDER]
 
 The second and the third **install packages from registries and execute them** (docs/rehearse.md).
 """
 
 import argparse
-from collections.abc import Sequence
+import datetime as dt
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from client_telemetry import knowledge
@@ -30,13 +32,15 @@ from client_telemetry.rehearsal import (
     older_brokers,
     sandbox_broker,
 )
-from client_telemetry.rehearsal.library_programs import BY_NAME, NotInstalled
+from client_telemetry.rehearsal.library_programs import BY_NAME
 from client_telemetry.rehearsal.measured import Measured
 from client_telemetry.rehearsal.older_brokers import OnRelease
-from client_telemetry.rehearsal.sandbox_broker import Broker, BrokerDidNotStart
+from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
 from client_telemetry.rehearsal.subjects import Subject, version_text
+from client_telemetry.rehearsal.workplace import NotInstalled
 
 _NAMED = 6
+_Measure = Callable[[Subject], Measured]
 
 
 def list_newer(arguments: Sequence[str]) -> int:
@@ -45,6 +49,12 @@ def list_newer(arguments: Sequence[str]) -> int:
     names = newer.programs()
     parser.add_argument(
         "--library", action="append", choices=names, metavar="NAME", help=f"default: {', '.join(names)}"
+    )
+    parser.add_argument(
+        "--since",
+        type=dt.date.fromisoformat,
+        metavar="DAY",
+        help="list what was published since that day (2026-11-01, UTC), known or not",
     )
     parser.add_argument("--cache", type=Path, metavar="FOLDER", help="where the lists are fetched to")
     args = parser.parse_args(arguments)
@@ -55,15 +65,29 @@ def list_newer(arguments: Sequence[str]) -> int:
         for name in progress.counted("asking registries", args.library or names):
             known = version_text(newer.library_of(name), newer.newest_known(name))
             try:
-                found = newer.newer(name, cache)
+                found = newer.since(name, cache, args.since) if args.since else newer.newer(name, cache)
             except (NotInstalled, NotFetched) as error:
                 failed = True
                 print(f"{name}: known up to {known}; its registry was not asked: {error}")
             else:
-                print(
-                    f"{name}: known up to {known}; {f'newer: {first_of(found[::-1], _NAMED)}' if found else 'nothing newer'}"
-                )
+                print(f"{name}: known up to {known}; {_listed(found, args.since)}")
     return int(failed)
+
+
+def _listed(found: Sequence[str], since: dt.date | None) -> str:
+    what = f"since {since}" if since else "newer"
+    return f"{what}: {first_of(found[::-1], _NAMED)}" if found else f"nothing {what}"
+
+
+def newer_subjects(cache: Path, progress: Progress) -> tuple[list[Subject], list[Step]]:
+    """Every version that registries have beyond those that are known, oldest first; and a step for each registry that did not say."""
+    subjects, failed = [], []
+    for name in progress.counted("asking registries", newer.programs()):
+        try:
+            subjects += [Subject(name, version) for version in newer.newer(name, cache)]
+        except (NotInstalled, NotFetched) as error:
+            failed.append(Step(name, f"its registry was not asked: {error}", False))
+    return subjects, failed
 
 
 def library(text: str) -> Subject:
@@ -148,23 +172,26 @@ def _messages_file(measured_again: Sequence[Subject], said: Sequence[Sequence[st
 
 def add_measured(wanted: Sequence[Subject], cache: Path, progress: Progress) -> list[Step]:
     """Measure these versions, each beside the newest one that is known, and add their rows to the package in use."""
+    if not wanted:
+        return []
     progress(f"starting a broker of {measured.measuring_release()}")
     steps = []
     try:
         with sandbox_broker.running(measured.measuring_release(), cache) as broker:
+            run = functools.cache(functools.partial(measured.measure, broker=broker, cache=cache))
             for subject in progress.counted("measuring libraries", wanted):
-                steps.append(_add(subject, broker, cache))
+                steps.append(_add(subject, run, cache))
                 print(f"{subject.text}: {steps[-1].said if steps[-1].is_done else 'not added'}")
     except (NotInstalled, BrokerDidNotStart) as error:
         steps.append(Step("libraries", f"no broker to measure with: {error}", False))
     return steps
 
 
-def _add(subject: Subject, broker: Broker, cache: Path) -> Step:
+def _add(subject: Subject, run: _Measure, cache: Path) -> Step:
     name = newer.library_of(subject.program)
     try:
-        new = measured.measure(subject, broker, cache)
-        known = _measured_known(subject.program, name, broker, cache)
+        new = run(subject)
+        known = _measured_known(subject.program, name, run, cache)
     except (NotInstalled, NotFetched) as error:
         return Step(subject.text, f"could not be installed: {error}", False)
     compared = library_rows.compared(name, new, known)
@@ -176,21 +203,21 @@ def _add(subject: Subject, broker: Broker, cache: Path) -> Step:
     return Step(subject.text, "; ".join([f"{len(new.sent)} APIs as {known.subject.text}", *sentences]), True)
 
 
-def _measured_known(program: str, name: str, broker: Broker, cache: Path) -> Measured:
+def _measured_known(program: str, name: str, run: _Measure, cache: Path) -> Measured:
     """The newest version that is known, of a binding the one with the newest known librdkafka. Where the registry lacks it, the
     newest that it has of those that are known. Raises NotInstalled or NotFetched.
     """
     version = newer.newest_known(name)
     if name == program:
         try:
-            return measured.measure(Subject(program, version_text(name, version)), broker, cache)
+            return run(Subject(program, version_text(name, version)))
         except NotInstalled:
             older = [
                 each for each in newer.published(program, cache) if client_versions.parse(each) < version
             ]
             if not older:
                 raise
-            return measured.measure(Subject(program, older[-1]), broker, cache)
+            return run(Subject(program, older[-1]))
     carrying = [
         own
         for own, inside in software.bindings()[program].items()
@@ -200,4 +227,4 @@ def _measured_known(program: str, name: str, broker: Broker, cache: Path) -> Mea
         raise NotInstalled(
             f"no known version of {program} has {name} {version_text(name, version)}, the newest known"
         )
-    return measured.measure(Subject(program, carrying[-1]), broker, cache)
+    return run(Subject(program, carrying[-1]))

@@ -32,11 +32,11 @@ from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.lake.catalog import is_missing
 from client_telemetry.rehearsal import rehearsal_file, subjects
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS
-from client_telemetry.rehearsal.library_programs import NotInstalled
 from client_telemetry.rehearsal.rehearsing import Limits, Rehearsing, sandboxes
 from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
 from client_telemetry.rehearsal.seen_logins import MECHANISMS, seen_logins
 from client_telemetry.rehearsal.subjects import WITHOUT, WayIn
+from client_telemetry.rehearsal.workplace import NotInstalled
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.upgrade.publish import add_trials
 

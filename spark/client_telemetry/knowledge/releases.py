@@ -61,6 +61,12 @@ def known() -> tuple[str, ...]:
 
 
 @cache
+def committed_on() -> dict[str, dt.date]:
+    """Release -> day of the commit that it was made of."""
+    return {release: dt.date.fromisoformat(day) for _, (release, day, _) in rows(FILE, COLUMNS)}
+
+
+@cache
 def unreviewed() -> dict[str, str]:
     """Release -> what is not known about it, in words: releases that were added from their jars, of which nobody has read
     the notes yet.
@@ -179,4 +185,4 @@ def newer_than(release: str) -> tuple[str, ...]:
 @cache
 def newest_day() -> dt.date:
     """When the newest known release was committed: what came later, the knowledge base does not know."""
-    return max(dt.date.fromisoformat(committed_on) for _, (_, committed_on, _) in rows(FILE, COLUMNS))
+    return max(committed_on().values())

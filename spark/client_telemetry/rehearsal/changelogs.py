@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from client_telemetry.knowledge_package import fetching
-from client_telemetry.rehearsal.library_programs import BY_NAME, NotInstalled, Workplace, go_module
+from client_telemetry.rehearsal.library_programs import BY_NAME, go_module
+from client_telemetry.rehearsal.workplace import NotInstalled, Workplace
 
 MOST_BYTES = 64 * 2**20
 """Of an artefact."""

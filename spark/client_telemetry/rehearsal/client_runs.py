@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from client_telemetry.rehearsal import confinement
-from client_telemetry.rehearsal.library_programs import PROGRAMS, STEPS, NotInstalled, Program, Workplace
+from client_telemetry.rehearsal.library_programs import STEPS, Program
+from client_telemetry.rehearsal.workplace import PROGRAMS, NotInstalled, Workplace
 
 RUN_S = 240
 OK, NOT_AVAILABLE = "ok", "n/a"

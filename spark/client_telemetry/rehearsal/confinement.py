@@ -22,6 +22,7 @@ _REGISTRY_PREFIXES = (
     "NPM_CONFIG_",
     "MAVEN_",
     "CARGO_",
+    "RUSTUP_",
     "GOPROXY",
     "GOSUMDB",
     "GONOSUMDB",
@@ -34,6 +35,7 @@ _SETTINGS_FILES = {
     "NPM_CONFIG_USERCONFIG": (".npmrc",),
     "GOENV": (".config/go/env",),
     "CARGO_HOME": (".cargo",),
+    "RUSTUP_HOME": (".rustup",),
 }
 """Variable of a tool -> where below the user's home its settings are: with a HOME of its own it would not find them."""
 MOST_WRITTEN = 2 * 2**30

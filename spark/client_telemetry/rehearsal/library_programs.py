@@ -4,7 +4,6 @@ A program does steps, each with an outcome (STEPS); it takes its settings from t
 PROTOCOL, MECHANISM, USERNAME, PASSWORD, TOKEN, CONFIGURATION, and the files of TLS and Kerberos) and prints each step as a line of JSON.
 """
 
-import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -13,51 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from client_telemetry.knowledge import client_versions
-from client_telemetry.rehearsal import confinement
+from client_telemetry.rehearsal import registries
+from client_telemetry.rehearsal.registries import Published
+from client_telemetry.rehearsal.workplace import PROGRAMS, Workplace
 
-PROGRAMS = Path(__file__).parent / "programs"
 STEPS = ("connect", "produce", "consume", "group", "commit", "txn", "create")
 """connect: log in, metadata. produce: one record, compressed. consume: from the beginning, without a group. group: join and read.
 commit: and read the offset back. txn: two transactions. create: a topic, and what else an administrator asks."""
-INSTALL_S = 540
-
-
-class NotInstalled(RuntimeError):
-    """A version of a library that cannot be had here, with the line that said so."""
-
-
-@dataclass(frozen=True)
-class Workplace:
-    """`folder`: of one version of one library. `cache`: shared by all of them."""
-
-    folder: Path
-    cache: Path
-
-    def do(self, *command: str | Path, inside: str = ".") -> str:
-        """Runs a tool of a registry. Raises NotInstalled."""
-        environment = confinement.of_installers(self.folder / "home", self.cache)
-        try:
-            ended = confinement.run(command, environment, self.folder / inside, INSTALL_S)
-        except OSError:
-            raise NotInstalled(f"{Path(command[0]).name} is not installed") from None
-        if ended.code is None:
-            raise NotInstalled(f"{Path(command[0]).name} did not end within {INSTALL_S} s")
-        if ended.code:
-            raise NotInstalled(_reason(ended.output) or f"{Path(command[0]).name} failed")
-        return ended.output
-
-    def copy(self, pattern: str) -> None:
-        for file in PROGRAMS.glob(pattern):
-            shutil.copy(file, self.folder)
-
-
-_SAYS_WHY = re.compile(r"no matching|not found|unknown revision|undefined|cannot|could not", re.IGNORECASE)
-
-
-def _reason(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    saying = [line for line in lines if _SAYS_WHY.search(line)]
-    return (saying or lines[-1:] or [""])[0][:300]
 
 
 @dataclass(frozen=True)
@@ -70,8 +31,8 @@ class Program:
     """What runs it from there."""
     for_gssapi: Callable[[Workplace], None] | None = None
     """Installs what a login with Kerberos needs besides; None: it needs nothing."""
-    published: Callable[[Workplace], list[str]] | None = None
-    """Versions that the registry has, in any order; None: it is not asked."""
+    published: Published | None = None
+    """Versions that the registry has; None: it is not asked."""
 
 
 def _go(
@@ -96,12 +57,12 @@ def _go(
         at.do("go", "get", f"{path}@v{version}", *more)
         at.do("go", "build", "-o", "client", ".")
 
-    def published(at: Workplace) -> list[str]:
-        newest = go_module(module, "2.0.0")
-        (at.folder / "go.mod").write_text("module lists\n", encoding="utf-8")
-        return [each.removeprefix("v") for each in at.do("go", "list", "-m", "-versions", newest).split()[1:]]
-
-    return Program("go", install, lambda folder: [str(folder / "client")], published=published)
+    return Program(
+        "go",
+        install,
+        lambda folder: [str(folder / "client")],
+        published=registries.of_go(lambda version: go_module(module, version)),
+    )
 
 
 def _is_before(version: str, other: str) -> bool:
@@ -129,18 +90,12 @@ def _pip(file: str, package: str, *more: str) -> Program:
         at.do(*pip, f"{package}=={version}", *more)
         at.copy("python/*.py")
 
-    def published(at: Workplace) -> list[str]:
-        at.do(sys.executable, "-m", "venv", "venv")
-        said = at.do("venv/bin/python", "-m", "pip", "index", "versions", package)
-        listed = re.search(r"Available versions: (.*)", said)
-        return listed[1].split(", ") if listed else []
-
     return Program(
         "python",
         install,
         lambda folder: [f"{folder}/venv/bin/python", f"{folder}/{file}"],
         _install_gssapi,
-        published,
+        registries.of_pip(package),
     )
 
 
@@ -158,23 +113,28 @@ def _npm(file: str, package: str, node: str = "") -> Program:
         at.do("npm", "install", "--no-audit", "--no-fund", *packages)
         at.copy("node/*")
 
-    def published(at: Workplace) -> list[str]:
-        return re.findall(r'"([^"]+)"', at.do("npm", "view", package, "versions", "--json"))
-
     return Program(
         "node",
         install,
         lambda folder: [f"{folder}/node_modules/.bin/node" if node else "node", f"{folder}/{file}"],
-        published=published,
+        published=registries.of_npm(package),
     )
 
 
-def _install_crate(at: Workplace, version: str) -> None:
-    at.do("cargo", "init", "-q", "--vcs", "none", "--name", "client")
-    at.do("cargo", "add", "-q", f"kafka@={version}", "--no-default-features", "--features", "gzip")
-    shutil.copy(PROGRAMS / "kafka_rust" / "main.rs", at.folder / "src")
-    at.do("cargo", "build", "-q")
-    shutil.copy(at.folder / "target" / "debug" / "client", at.folder)
+def _crate(source: str, crate: str, *options: str) -> Program:
+    """`source`: folder of programs/ with its main.rs. `options`: of `cargo add`."""
+
+    def install(at: Workplace, version: str) -> None:
+        at.do("cargo", "init", "-q", "--vcs", "none", "--name", "client")
+        at.do("cargo", "add", "-q", f"{crate}@={version}", *options)
+        shutil.copy(PROGRAMS / source / "main.rs", at.folder / "src")
+        at.do("cargo", "build", "-q")
+        shutil.copy(at.folder / "target" / "debug" / "client", at.folder)
+        shutil.rmtree(at.folder / "target")
+
+    return Program(
+        source, install, lambda folder: [str(folder / "client")], published=registries.of_cargo(crate)
+    )
 
 
 def _install_jars(at: Workplace, version: str) -> None:
@@ -219,7 +179,9 @@ BY_NAME: Mapping[str, Program] = MappingProxyType(
         "kafkajs": _npm("kafkajs.js", "kafkajs"),
         "platformatic-kafka": _npm("platformatic.mjs", "@platformatic/kafka", node="22"),
         "kafka-node": _npm("kafka_node.js", "kafka-node"),
-        "kafka-rust": Program("kafka_rust", _install_crate, lambda folder: [str(folder / "client")]),
+        "node-rdkafka": _npm("node_rdkafka.js", "node-rdkafka"),
+        "kafka-rust": _crate("kafka_rust", "kafka", "--no-default-features", "--features", "gzip"),
+        "rust-rdkafka": _crate("rust_rdkafka", "rdkafka", "--no-default-features", "--features", "libz"),
     }
 )
 """By the name of the library, or of the binding that carries librdkafka."""

@@ -1,15 +1,17 @@
 """Versions of libraries that the registries have and the knowledge base has not."""
 
+import datetime as dt
 import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from client_telemetry.knowledge import client_versions, software
+from client_telemetry.knowledge import client_versions, releases, software
 from client_telemetry.knowledge.software import JAVA_LIBRARY
 from client_telemetry.knowledge_package.artefacts import MavenRepository
-from client_telemetry.rehearsal.library_programs import BY_NAME, NotInstalled, Workplace
+from client_telemetry.rehearsal.library_programs import BY_NAME
 from client_telemetry.rehearsal.subjects import LIBRDKAFKA, known_versions
+from client_telemetry.rehearsal.workplace import NotInstalled, Workplace
 
 _Version = tuple[int, ...]
 
@@ -26,17 +28,21 @@ def newest_known(program: str) -> _Version:
     return known_versions().get(program, ((), ()))[1]
 
 
-def published(program: str, cache: Path) -> list[str]:
-    """Final releases, oldest first. Raises NotInstalled or NotFetched if its registry cannot be asked."""
+def published(program: str, cache: Path, before: dt.date | None = None) -> list[str]:
+    """Final releases, oldest first. `before`: those that its registry had before that day (UTC); releases of Kafka by the day of their
+    commit, as Maven says no other. Raises NotInstalled or NotFetched if the registry cannot be asked, or says no day.
+    """
     if program == JAVA_LIBRARY:
-        return MavenRepository(cache / "artefacts").kafka_releases()
+        listed = MavenRepository(cache / "artefacts").kafka_releases()
+        days = releases.committed_on()
+        return [each for each in listed if before is None or (each in days and days[each] < before)]
     ask = BY_NAME[program].published
     if ask is None:
         raise NotInstalled("its registry is not asked")
     folder = cache / "lists" / program
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    found = final(ask(Workplace(folder, cache)))
+    found = final(ask(Workplace(folder, cache), before))
     if not found:
         raise NotInstalled("its registry lists no release")
     return found
@@ -56,7 +62,22 @@ def final(versions: Iterable[str]) -> list[str]:
 def newer(program: str, cache: Path) -> list[str]:
     """Raises NotInstalled or NotFetched."""
     known = newest_known(program)
-    return [each for each in published(program, cache) if client_versions.parse(each) > known]
+    return [each for each in _whole(program, cache) if client_versions.parse(each) > known]
+
+
+def since(program: str, cache: Path, day: dt.date) -> list[str]:
+    """Final releases that the registry has since that day, oldest first. Raises NotInstalled or NotFetched."""
+    listed, older = _whole(program, cache), set(published(program, cache, day))
+    return [each for each in listed if each not in older]
+
+
+def _whole(program: str, cache: Path) -> list[str]:
+    """What is published. Raises NotInstalled or NotFetched; also where the registry lists less than is known: it may not list what
+    is new either."""
+    listed = published(program, cache)
+    if client_versions.parse(listed[-1]) < newest_known(program):
+        raise NotInstalled(f"it lists none after {listed[-1]}, which is older than that")
+    return listed
 
 
 def programs() -> list[str]:

@@ -15,12 +15,13 @@ from uuid import uuid4
 from client_telemetry.console.output_file import replace_file
 from client_telemetry.knowledge import releases, served
 from client_telemetry.rehearsal import client_runs, offering_proxy, sandbox_broker
-from client_telemetry.rehearsal.library_programs import BY_NAME, PROGRAMS
+from client_telemetry.rehearsal.library_programs import BY_NAME
 from client_telemetry.rehearsal.measured import WIDEST, measuring_release
 from client_telemetry.rehearsal.offering_proxy import OfferingProxy, Sent
 from client_telemetry.rehearsal.rehearsing import control
 from client_telemetry.rehearsal.sandbox_broker import Broker
 from client_telemetry.rehearsal.subjects import Subject
+from client_telemetry.rehearsal.workplace import PROGRAMS
 
 LINES = ("0.10.0", "0.10.2", "0.11.0", "1.0", "2.0", "2.1", "2.4", "2.8", "3.0", "3.9", "4.0", "4.4")
 """Lines of Kafka whose newest release stands for what brokers have offered over time."""

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from client_telemetry.console.output_file import replace_file
 from client_telemetry.rehearsal.client_runs import NOT_AVAILABLE, OK, digest
-from client_telemetry.rehearsal.library_programs import BY_NAME, PROGRAMS
+from client_telemetry.rehearsal.library_programs import BY_NAME
 from client_telemetry.rehearsal.sandbox_broker import OF_BROKERS
 from client_telemetry.rehearsal.subjects import Subject
+from client_telemetry.rehearsal.workplace import PROGRAMS
 
 ROLE_STEPS: Mapping[str, tuple[str, ...]] = {
     "producer": ("produce",),

@@ -18,9 +18,10 @@ from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import releases
 from client_telemetry.rehearsal import client_runs, confinement, sandbox_broker
 from client_telemetry.rehearsal.client_runs import NOT_AVAILABLE, OK
-from client_telemetry.rehearsal.library_programs import BY_NAME, NotInstalled
+from client_telemetry.rehearsal.library_programs import BY_NAME
 from client_telemetry.rehearsal.outcomes import OutcomeCache, Sandbox
 from client_telemetry.rehearsal.subjects import Subject
+from client_telemetry.rehearsal.workplace import NotInstalled
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 from client_telemetry.probe.login import unsecured_token
 from client_telemetry.rehearsal import confinement, sandbox_kdc, sandbox_tls
-from client_telemetry.rehearsal.library_programs import NotInstalled, Workplace
+from client_telemetry.rehearsal.workplace import NotInstalled, Workplace
 
 USERNAME, PASSWORD = "client", "of-the-client"
 GSSAPI = "GSSAPI"

@@ -1,5 +1,6 @@
 """`client-telemetry rehearse` and `knowledge newer` without a network: real runs are in tests/end_to_end/test_rehearse.py."""
 
+import datetime as dt
 import json
 from pathlib import Path
 from typing import Any
@@ -7,12 +8,13 @@ from typing import Any
 import pytest
 from client_telemetry.cli import knowledge_measure
 from client_telemetry.cli.rehearse import main
+from client_telemetry.console.progress import Progress
 from client_telemetry.rehearsal import newer
-from client_telemetry.rehearsal.library_programs import NotInstalled
 from client_telemetry.rehearsal.outcomes import OutcomeCache, Sandbox
 from client_telemetry.rehearsal.rehearsing import control
 from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
 from client_telemetry.rehearsal.subjects import Subject
+from client_telemetry.rehearsal.workplace import NotInstalled
 
 TARGET = "4.3.1"
 WORKS = {"connect": "ok", "produce": "ok"}
@@ -144,20 +146,49 @@ def test_unusable_options_are_refused(tmp_path, option, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_newer_versions_are_listed_by_library(tmp_path, capsys, monkeypatch):
-    lists = {"franz-go": ["1.0.0", "99.1.0", "99.0.0-rc1"], "sarama": ["1.0.0"]}
+LISTS = {"franz-go": ["1.0.0", "99.1.0", "99.0.0-rc1"], "sarama": ["98.9.0", "99.0.0"], "kafka-go": ["0.0.1"]}
 
-    def published(program: str, _: Path) -> list[str]:
-        if program not in lists:
+
+@pytest.fixture
+def _registries(monkeypatch):
+    """Of three libraries; no other can be asked. Versions before 99 are of the time before 2026-11-01."""
+
+    def published(program: str, _: Path, before: dt.date | None = None) -> list[str]:
+        if program not in LISTS:
             raise NotInstalled("npm is not installed")
-        return newer.final(lists[program])
+        versions = newer.final(LISTS[program])
+        return [each for each in versions if before is None or not each.startswith("99")]
 
     monkeypatch.setattr(newer, "published", published)
-    names = ["--library=franz-go", "--library=sarama", "--library=kafkajs"]
-    assert knowledge_measure.list_newer([*names, f"--cache={tmp_path}"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].endswith("; newer: 99.1.0") and lines[1].endswith("; nothing newer")
-    assert lines[2].endswith("; its registry was not asked: npm is not installed")
+    monkeypatch.setattr(newer, "programs", lambda: [*LISTS, "kafkajs"])
+
+
+@pytest.mark.usefixtures("_registries")
+def test_newer_versions_are_listed_by_library(tmp_path, capsys):
+    assert knowledge_measure.list_newer([f"--cache={tmp_path}"]) == 1
+    franz_go, sarama, kafka_go, kafkajs = capsys.readouterr().out.splitlines()
+    assert franz_go.endswith("; newer: 99.1.0") and sarama.endswith("; newer: 99.0.0, 98.9.0")
+    assert kafkajs.endswith("; its registry was not asked: npm is not installed")
+    # It may lack what is new as it lacks what is known.
+    assert kafka_go.endswith(
+        "; its registry was not asked: it lists none after 0.0.1, which is older than that"
+    )
+
+
+@pytest.mark.usefixtures("_registries")
+def test_versions_since_a_day_are_listed_known_or_not(tmp_path, capsys):
+    names = ["--library=franz-go", "--library=sarama", "--since=2026-11-01"]
+    assert knowledge_measure.list_newer([*names, f"--cache={tmp_path}"]) == 0
+    franz_go, sarama = capsys.readouterr().out.splitlines()
+    assert franz_go.endswith("; since 2026-11-01: 99.1.0") and sarama.endswith("; since 2026-11-01: 99.0.0")
+
+
+@pytest.mark.usefixtures("_registries")
+def test_a_build_of_all_that_is_new_measures_each_version_and_says_whose_registry_did_not_answer(tmp_path):
+    with Progress("asking") as progress:
+        wanted, failed = knowledge_measure.newer_subjects(tmp_path, progress)
+    assert [each.text for each in wanted] == ["franz-go 99.1.0", "sarama 98.9.0", "sarama 99.0.0"]
+    assert [each.release for each in failed] == ["kafka-go", "kafkajs"]
 
 
 @pytest.mark.parametrize("text", ["kafka-python", "kafka-python==", "nobody==1.0", "==1.0"])

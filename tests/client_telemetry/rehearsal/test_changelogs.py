@@ -7,7 +7,7 @@ import pytest
 from client_telemetry.cli import knowledge, knowledge_changelogs
 from client_telemetry.rehearsal import changelogs, newer
 from client_telemetry.rehearsal.changelogs import NoChangelog
-from client_telemetry.rehearsal.library_programs import NotInstalled
+from client_telemetry.rehearsal.workplace import NotInstalled
 
 OLD = "# 1.0\n* Requires brokers 0.10 or later\n"
 NEW = f"""# 1.1

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.rehearsal import client_runs, confinement
-from client_telemetry.rehearsal.library_programs import BY_NAME, PROGRAMS, NotInstalled, Program, Workplace
+from client_telemetry.rehearsal.library_programs import BY_NAME, Program
+from client_telemetry.rehearsal.workplace import PROGRAMS, NotInstalled, Workplace
 
 
 def test_a_program_sees_neither_secrets_nor_the_home_of_the_caller(tmp_path, monkeypatch):
@@ -29,11 +30,13 @@ def test_an_installer_gets_the_addresses_of_registries_and_nothing_else(tmp_path
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     (tmp_path / ".npmrc").write_text("")
+    (tmp_path / ".rustup").mkdir()
     environment = confinement.of_installers(tmp_path / "home", tmp_path / "cache")
     assert "AWS_SECRET_ACCESS_KEY" not in environment
     assert environment["PIP_INDEX_URL"] == "https://mirror.example/simple"
     assert environment["https_proxy"] == "http://proxy.example:3128"
     assert environment["NPM_CONFIG_USERCONFIG"] == str(tmp_path / ".npmrc")
+    assert environment["RUSTUP_HOME"] == str(tmp_path / ".rustup")  # cargo finds its toolchain there
 
 
 def test_a_program_and_its_children_end_at_the_deadline(tmp_path):
