@@ -37,6 +37,13 @@ MARKED = {
     "librdkafka 2.6.1 in confluent-kafka-python 2.6.1",
 }
 """Python packages whose markers take another version for Python 3.12."""
+UNDECLARED = {
+    "longlang/phpkafka 1.2.5",
+    "mateusjunges/laravel-kafka 2.4.0",
+    "enqueue/rdkafka 0.10.19",
+    "ext-rdkafka",
+}
+"""Packages of PHP: the library that they bring along is not in the lock file."""
 WRITTEN = {
     **dict.fromkeys(("pnpm-7", "pnpm-8", "pnpm-10", "npm-8", "npm-11", "yarn-1", "yarn-4"), NPM),
     **dict.fromkeys(("npm-sbom", "cyclonedx-npm", "cdxgen"), NPM),
@@ -49,6 +56,11 @@ WRITTEN = {
         "librdkafka 2.6.1 in confluent-kafka-python 2.6.1",
     },
     "syft": NPM | PYTHON,
+    "pip-lock": PYTHON,
+    "pdm": PYTHON | {"kafka-python-ng 2.2.3"},
+    **dict.fromkeys(("bun", "deno"), NPM - {"kafkajs 1.15.0"} | {"no-kafka 3.4.3"}),
+    "composer": UNDECLARED,
+    "conan": {"librdkafka 2.3.0"},
     "go-mod-tidy": {"sarama 1.43.3", "kafka-go 0.4.38", "franz-go 1.16.1"},
 }
 TOOLS = {file.path: file for file in tree.files(ARTEFACTS / "by_tools") if not file.path.endswith(".md")}
@@ -109,12 +121,41 @@ def _pipenv(text: str) -> Iterator[Package]:
         yield "pypi", name, entry["version"].removeprefix("==")
 
 
+def _bun(text: str) -> Iterator[Package]:
+    """JSON with commas after the last member."""
+    for name_and_version, *_ in json.loads(re.sub(r",(?=\s*[}\]])", "", text))["packages"].values():
+        name, _, version = name_and_version.rpartition("@")
+        yield "npm", name, version
+
+
+def _deno(text: str) -> Iterator[Package]:
+    for key in json.loads(text)["npm"]:
+        name, _, version = key.partition("_")[0].rpartition("@")
+        yield "npm", name, version
+
+
+def _composer(text: str) -> Iterator[Package]:
+    document = json.loads(text)
+    for entry in [*document["packages"], *document["packages-dev"]]:
+        yield "composer", entry["name"], entry["version"].removeprefix("v")
+
+
+def _conan(text: str) -> Iterator[Package]:
+    for reference in json.loads(text)["requires"]:
+        name, _, version = reference.partition("#")[0].partition("/")
+        yield "conan", name, version
+
+
 PARSERS = {
+    "bun.lock": _bun,
+    "deno.lock": _deno,
+    "composer.lock": _composer,
+    "conan.lock": _conan,
     "package-lock.json": _npm,
     "pnpm-lock.yaml": _pnpm,
     "Cargo.lock": lambda text: _toml("cargo", text),
     "Pipfile.lock": _pipenv,
-    **dict.fromkeys(("poetry.lock", "uv.lock", "pylock.toml"), lambda text: _toml("pypi", text)),
+    **dict.fromkeys(("poetry.lock", "uv.lock", "pylock.toml", "pdm.lock"), lambda text: _toml("pypi", text)),
 }
 SBOM = re.compile(r".*(?:bom|cyclonedx|spdx|cdx|syft)\.json")
 
