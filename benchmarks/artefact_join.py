@@ -1,6 +1,6 @@
 """What `client-telemetry join` costs for many artefacts and many clients, without reading either: CPU time and memory.
 
-    python -m benchmarks.artefact_join ARTEFACTS CLIENTS
+    python -m benchmarks.artefact_join ARTEFACTS CLIENTS text|json
 
 prints one case as JSON; `python -m benchmarks.bench artefact_join` runs all of them, each in a process of its own. Half of
 the artefacts are images that a pod runs, and half are the repositories that these were built from; each has a client id of
@@ -25,17 +25,19 @@ from client_telemetry.inventory.joined import join
 from client_telemetry.inventory.seen import Client, Seen
 from client_telemetry.inventory.workloads import Container, Workload, Workloads
 from client_telemetry.knowledge.vocabulary import Verdict
-from client_telemetry.reports.inventory import text
+from client_telemetry.reports.inventory import document, text
 
 from benchmarks.bench import Section
 
-CASES = ((100_000, 1_000), (100_000, 10_000), (100_000, 100_000))
+SIZES = ((100_000, 1_000), (100_000, 10_000), (100_000, 100_000))
+TEXT_FORMAT, JSON_FORMAT = "text", "json"
 SEEN_AT = dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
 TEXT = (
     "One process for each case, one run: `python -m benchmarks.bench artefact_join`. Half of the artefacts are images that a pod "
     "runs, half the repositories they were built from; each has a client id of its own, each client is an application, and all "
     "clients get a finding. *inputs*: the resident size with artefacts, workloads and clients in memory. *join*: what joining and "
-    "writing the text added to it at its peak: it does not grow with the clients, whose rows are worked out one after the other."
+    "writing the text, or with `--format json` the JSON, added to it at its peak: it does not grow with the clients, whose rows are "
+    "worked out one after the other."
 )
 
 
@@ -99,7 +101,7 @@ def _client(number: int) -> Client:
     )
 
 
-def measure(artefacts: int, clients: int) -> dict[str, float | int]:
+def measure(artefacts: int, clients: int, format_: str) -> dict[str, str | float | int]:
     written = Written(tuple(map(_artefact, range(artefacts))), (), artefacts)
     workloads = Workloads()
     workloads.add(map(_workload, range(0, artefacts, 2)))
@@ -107,15 +109,18 @@ def measure(artefacts: int, clients: int) -> dict[str, float | int]:
     gc.collect()
     before, began = _peak_mb(), time.process_time()
     joined = join(written, seen, workloads)
-    lines = sum(1 for _ in text.lines(joined, ()))
+    pieces = document.as_text(joined, ()) if format_ == JSON_FORMAT else text.lines(joined, ())
+    written_size = sum(map(len, pieces))
     cpu = time.process_time() - began
-    assert lines > 1
+    assert written_size > 1
     return {
         "artefacts": artefacts,
         "clients": clients,
+        "format": format_,
         "CPU s": round(cpu, 2),
         "inputs, MB": before,
         "join, MB": _peak_mb() - before,
+        "written, MB": round(written_size / 1e6, 1),
     }
 
 
@@ -127,15 +132,16 @@ def run() -> Iterator[Section]:
     rows = [
         json.loads(
             subprocess.run(
-                [sys.executable, "-m", "benchmarks.artefact_join", str(artefacts), str(clients)],
+                [sys.executable, "-m", "benchmarks.artefact_join", str(artefacts), str(clients), format_],
                 check=True,
                 capture_output=True,
             ).stdout
         )
-        for artefacts, clients in CASES
+        for artefacts, clients in SIZES
+        for format_ in (TEXT_FORMAT, JSON_FORMAT)
     ]
     yield Section("Joining artefacts with clients that brokers saw", TEXT, rows)
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]))))
+    print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])))

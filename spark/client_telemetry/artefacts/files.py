@@ -214,8 +214,8 @@ def of_binary(path: str, beginning: Callable[[], bytes]) -> BinaryReader | None:
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in archives.JAVA:
         return lambda opened, open_other: archives.read_java(opened, name)
-    if suffix == ".whl":
-        return lambda opened, open_other: archives.read_wheel(opened)
+    if suffix in archives.PYTHON:
+        return lambda opened, open_other: archives.read_python(opened)
     if suffix == ".tar":
         return lambda opened, open_other: images.read_tar(opened)
     if name == "oci-layout":

@@ -1,6 +1,7 @@
 """From a package to the Kafka client library in it: which version, or why that is not known."""
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass, replace
 
 from client_telemetry.artefacts.packages import Package
@@ -66,6 +67,23 @@ class Client:
         if self.written is None or not self.written.binding:
             return self
         return replace(self, written=self.written._replace(version=version))
+
+    def with_system_version(self, versions: Set[str]) -> "Client":
+        """A binding that has no librdkafka of its own, by the versions of those that the system has, an unknown one as an empty text:
+        that version if it is exactly one.
+        """
+        if self.written is None:
+            return self
+        if len(versions) == 1 and (version := next(iter(versions))):
+            return replace(self, written=self.written._replace(version=version))
+        texts = sorted(version or "one of unknown version" for version in versions)
+        known = f"the system has {' and '.join(texts)}" if any(versions) else ""
+        why = known or "the version of which is not known here"
+        return replace(
+            self,
+            written=None,
+            why_unknown=f"it runs with the librdkafka of the system ({self.package.without_librdkafka}): {why}",
+        )
 
 
 def of(package: Package) -> Client | None:

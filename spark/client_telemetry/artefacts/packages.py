@@ -58,6 +58,8 @@ class Package:
     """Why the application may run with another version, or without it: 'scope provided: the platform brings it …'."""
     left_out: str = ""
     """Why the library that it brings along is not there when the application runs; empty if that is not known."""
+    without_librdkafka: str = ""
+    """How it is known that it runs with the librdkafka of the system, not with that of its own release; empty if it has one."""
 
 
 def declared(kind: str, name: str, version: str | None, wanted: object, line: int | None) -> Package:

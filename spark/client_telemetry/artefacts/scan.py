@@ -184,7 +184,7 @@ def _each_once(packages: Iterable[Package]) -> Iterator[tuple[Package, Client]]:
 
 def _with_own_librdkafka(clients: list[tuple[Package, Client]]) -> list[tuple[Package, Client]]:
     """A binding whose librdkafka is a package of its own in the same list has the version of that, not the one it was released
-    with.
+    with. So has one that was linked to the librdkafka of the system.
     """
     native = {
         (package.type, client.written.version)
@@ -192,14 +192,23 @@ def _with_own_librdkafka(clients: list[tuple[Package, Client]]) -> list[tuple[Pa
         if client.written and (package.type, package.name) in _NATIVE
     }
     versions = dict(native)
+    of_system = {
+        client.written.version if client.written else ""
+        for package, client in clients
+        if package.type in _OF_SYSTEM and client.library == _LIBRDKAFKA and client.itself
+    }
     return [
-        (package, client.with_own_version(versions[package.type]))
+        (package, client.with_system_version(of_system))
+        if package.without_librdkafka
+        else (package, client.with_own_version(versions[package.type]))
         if package.type in versions and len(native) == len(versions)
         else (package, client)
         for package, client in clients
     ]
 
 
+_LIBRDKAFKA = "librdkafka"
+_OF_SYSTEM = frozenset(("deb", "apk", "rpm", "conda", "generic"))
 _NATIVE = {("cargo", "rdkafka-sys"), ("nuget", "librdkafka.redist")}
 
 

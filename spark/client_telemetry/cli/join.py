@@ -10,7 +10,6 @@ was not, has one of the verdicts of --fail-on. 4: cannot tell, one of them lacks
 arguments that cannot be used. docs/join.md says what is matched by what.
 """
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -108,7 +107,8 @@ def _decide(
 
 def _print(format_: str, joined: Joined, written: Written, decision: str) -> None:
     if format_ == JSON:
-        print(json.dumps(document.as_json(joined, written.unread, decision), indent=1))
+        sys.stdout.writelines(document.as_text(joined, written.unread, decision))
+        print()
         return
     lines = text.lines if format_ == TEXT else markdown.lines
     for line in lines(joined, written.unread):

@@ -179,16 +179,19 @@ def _of_workload(
 ) -> Iterator[Link]:
     unknown = []
     links = []
+    images = set()
     for container in workload.containers:
         artefacts, by = _of_container(container, built)
         if not artefacts:
             unknown.append(container)
+        if any(artefact.clients for artefact in artefacts):
+            images.add(container.digests or container.image)
         for artefact in artefacts:
             if artefact.clients:
                 certainty = CERTAIN if is_sure and not by else LIKELY
                 text = by or f"it runs {artefact.name}, by digest"
                 links.append(Link(artefact, certainty, (*because, text), workload.name))
-    doubt = _doubt_of_images(workload, unknown, links)
+    doubt = _doubt_of_images(len(images), unknown)
     for link in links:
         yield replace(link, certainty=LIKELY, because=(*link.because, doubt)) if doubt else link
     for artefact in built.by_repository.get(workload.repository, ()) if workload.repository else ():
@@ -209,13 +212,12 @@ def _of_container(container: Container, built: Index) -> tuple[list[Artefact], s
     return named, f"it runs {container.image}, by name only: a tag may be moved"
 
 
-def _doubt_of_images(workload: Workload, unknown: Sequence[Container], links: Sequence[Link]) -> str:
-    """Which of several containers a client is in is known if only one has Kafka clients."""
-    images = {link.artefact.subject.digests or link.artefact.name for link in links}
-    if len(images) > 1:
+def _doubt_of_images(images: int, unknown: Sequence[Container]) -> str:
+    """Which of several containers a client is in is known if only one has Kafka clients. `images`: how many have them."""
+    if images > 1:
         return "several containers of the pod have Kafka clients"
     left = [each.name or each.image for each in unknown if each.ended_at is None]
-    return f"the image of container {', '.join(left[:3])} was not scanned" if left and links else ""
+    return f"the image of container {', '.join(left[:3])} was not scanned" if left and images else ""
 
 
 def _names(client: Client) -> Iterator[tuple[str, str, str]]:

@@ -13,6 +13,8 @@ import zstandard
 from client_telemetry.artefacts.binaries import archives, go_programs, images
 from client_telemetry.artefacts.scan import scan
 
+from tests.image_files import image, layer, saved_files
+
 CLASS = "org/apache/kafka/clients/NetworkClient.class"
 START = bytes.fromhex("3077af0c9274080241e1c107e6d618e6")
 END = bytes.fromhex("f932433186182072008242104116d8f2")
@@ -167,6 +169,161 @@ def test_later_layers_replace_and_remove(tmp_path):
     ]
 
 
+def clients_of_image(tmp_path, *layers: bytes) -> list[tuple[str, str, str]]:
+    files, _ = saved_files(image(layers), "shop/orders:1")
+    return clients(tmp_path, "image.tar", layer(files=files))
+
+
+def test_a_whiteout_hides_lower_layers_and_nothing_of_its_own_layer(tmp_path):
+    """Builders sort the files of a layer by name: `.pnpm` stands before `.wh..wh..opq`."""
+    old = layer(files={"app/node_modules/kafkajs/package.json": '{"name": "kafkajs", "version": "1.4.0"}'})
+    new = '{"name": "kafkajs", "version": "2.2.4"}'
+    path = "app/node_modules/.pnpm/kafkajs@2.2.4/node_modules/kafkajs/package.json"
+    for whiteout in ("app/node_modules/.wh..wh..opq", "app/.wh.node_modules"):
+        second = layer(files={path: new, whiteout: ""})
+        assert clients_of_image(tmp_path, old, second) == [(path, "kafkajs 2.2.4", "")]
+
+
+def test_a_file_or_link_in_the_place_of_a_folder_removes_the_folder(tmp_path):
+    old = layer(files={"app/lib/kafka-clients.jar": KAFKA})
+    assert clients_of_image(tmp_path, old, layer(files={"app/lib": ""})) == []
+    assert clients_of_image(tmp_path, old, layer(links={"app/lib": "srv/lib"})) == []
+
+
+def test_a_hard_link_has_the_content_of_its_target(tmp_path):
+    """As pnpm and uv leave it where their store is in the same layer."""
+    linked = "app/node_modules/kafkajs/package.json"
+    content = '{"name": "kafkajs", "version": "2.2.4"}'
+    assert clients_of_image(
+        tmp_path, layer(files={"root/store/3f-exec": content}, links={linked: "root/store/3f-exec"})
+    ) == [(linked, "kafkajs 2.2.4", "")]
+
+
+PYTHON_3 = "usr/lib/python3.9/site-packages"
+METADATA = "Metadata-Version: 1.1\nName: kafka-python\nVersion: 1.3.5\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (f"{PYTHON_3}/kafka_python-1.3.5.dist-info/METADATA", METADATA),
+        (f"{PYTHON_3}/kafka_python-1.3.5-py3.9.egg-info/PKG-INFO", METADATA),
+        (f"{PYTHON_3}/kafka_python-1.3.5.egg-info", METADATA),
+        (f"{PYTHON_3}/kafka_python-1.3.5-py3.9.egg/EGG-INFO/PKG-INFO", METADATA),
+        (f"{PYTHON_3}/kafka-python-1.3.5.dist-info/METADATA", METADATA),
+        ("src/kafka_python.egg-info/PKG-INFO", METADATA),
+        (f"{PYTHON_3}/kafka_python-1.3.5-py3.9.egg", jar({"EGG-INFO/PKG-INFO": METADATA})),
+        (
+            "srv/job.pex",
+            jar({".deps/kafka_python-1.3.5.whl/kafka_python-1.3.5.dist-info/METADATA": METADATA}),
+        ),
+        ("srv/job.pyz", jar({"site-packages/kafka_python-1.3.5.dist-info/METADATA": METADATA})),
+        ("opt/conda/conda-meta/kafka-python-1.3.5-py39_0.json", "{}"),
+    ],
+    ids=[
+        "wheel",
+        "setup.py",
+        "distutils",
+        "egg folder",
+        "with a hyphen",
+        "editable",
+        "egg",
+        "pex",
+        "shiv",
+        "conda",
+    ],
+)
+def test_a_python_package_is_known_however_it_was_installed(tmp_path, path, content):
+    assert clients_of_image(tmp_path, layer(files={path: content})) == [(path, "kafka-python 1.3.5", "")]
+
+
+BINDING = f"{PYTHON_3}/confluent_kafka-1.7.0.dist-info/METADATA"
+NO_LIBRARY = "it runs with the librdkafka of the system (no librdkafka is beside its modules)"
+
+
+@pytest.mark.parametrize(
+    ("files", "client"),
+    [
+        (
+            {f"{PYTHON_3}/confluent_kafka.libs/librdkafka-9561dbe6.so.1": b""},
+            "librdkafka 1.7.0 in confluent-kafka-python 1.7.0",
+        ),
+        (
+            {f"{PYTHON_3}/confluent_kafka/.libs/librdkafka-9561dbe6.so.1": b""},
+            "librdkafka 1.7.0 in confluent-kafka-python 1.7.0",
+        ),
+        ({"var/lib/dpkg/status": DPKG}, "librdkafka 1.6.0 in confluent-kafka-python 1.7.0"),
+        (
+            {"usr/local/lib/librdkafka.so.1": b"", "usr/local/lib/pkgconfig/rdkafka.pc": "Version: 2.3.0\n"},
+            "librdkafka 2.3.0 in confluent-kafka-python 1.7.0",
+        ),
+    ],
+    ids=["wheel", "old wheel", "of the distribution", "built there"],
+)
+def test_a_binding_has_the_librdkafka_that_it_is_linked_to(tmp_path, files, client):
+    """Debian 12's python3-confluent-kafka 1.7.0 is linked to its librdkafka1 2.0.2; so is what pip builds there."""
+    image_layer = layer(files={BINDING: "Name: confluent-kafka\nVersion: 1.7.0\n", **files})
+    assert [said for _, said, _ in clients_of_image(tmp_path, image_layer)] == [client]
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({}, f"{NO_LIBRARY}: the version of which is not known here"),
+        (
+            {"var/lib/dpkg/status": DPKG, "usr/local/lib/pkgconfig/rdkafka.pc": "Version: 2.3.0\n"},
+            f"{NO_LIBRARY}: the system has 1.6.0 and 2.3.0",
+        ),
+        (
+            {"var/lib/dpkg/status": DPKG, "usr/local/lib/librdkafka.so.1": b""},
+            f"{NO_LIBRARY}: the system has 1.6.0 and one of unknown version",
+        ),
+    ],
+    ids=["nowhere", "two", "one known and one not"],
+)
+def test_a_binding_whose_librdkafka_is_not_known_is_unknown(tmp_path, files, why):
+    image_layer = layer(files={BINDING: "Name: confluent-kafka\nVersion: 1.7.0\n", **files})
+    found = {said: reason for _, said, reason in clients_of_image(tmp_path, image_layer)}
+    assert found["confluent-kafka 1.7.0"] == why
+
+
+def test_a_librdkafka_that_nothing_names_is_unknown_unless_its_package_does(tmp_path):
+    why = "a library file that no package and no rdkafka.pc names"
+    path = "usr/local/lib/librdkafka.so.1"
+    assert clients_of_image(tmp_path, layer(files={path: b""})) == [(path, "librdkafka", why)]
+    packaged = {"usr/lib/x86_64-linux-gnu/librdkafka.so.1": b"", "var/lib/dpkg/status": DPKG}
+    assert clients_of_image(tmp_path, layer(files=packaged)) == [
+        ("var/lib/dpkg/status", "librdkafka 1.6.0", "")
+    ]
+    carried = {"app/node_modules/node-rdkafka/build/deps/librdkafka.so.1": b""}
+    assert clients_of_image(tmp_path, layer(files=carried)) == []
+
+
+DYNAMIC = "dep\tgithub.com/confluentinc/confluent-kafka-go/v2\tv2.3.0\th1:a=\nbuild\t-tags={}\n"
+
+
+@pytest.mark.parametrize("tags", ["dynamic", "netgo,dynamic", "dynamic,musl"])
+def test_a_go_program_with_the_librdkafka_of_the_system_does_not_have_the_one_of_its_release(tmp_path, tags):
+    program = go_program(DYNAMIC.format(tags))
+    why = "it runs with the librdkafka of the system (built with -tags dynamic): the version of which is not known here"
+    name = "github.com/confluentinc/confluent-kafka-go/v2 v2.3.0"
+    assert clients(tmp_path, "orders", program) == [("", name, why)]
+    in_image = layer(files={"usr/bin/orders": program, "var/lib/dpkg/status": DPKG})
+    assert [said for _, said, _ in clients_of_image(tmp_path, in_image)] == [
+        "librdkafka 1.6.0 in confluent-kafka-go 2.3.0"
+    ]
+    static = go_program(DYNAMIC.format("musl"))
+    assert [said for _, said, _ in clients(tmp_path, "orders", static)] == [
+        "librdkafka 2.3.0 in confluent-kafka-go 2.3.0"
+    ]
+
+
+def test_a_program_is_read_wherever_it_is(tmp_path):
+    program = go_program("dep\tgithub.com/IBM/sarama\tv1.40.1\th1:a=\n")
+    for path in ("usr/libexec/shop/orders", "var/task/bootstrap", "data/orders.real"):
+        assert clients_of_image(tmp_path, layer(files={path: program})) == [(path, "sarama 1.40.1", "")]
+
+
 def test_an_oci_layout_as_a_folder(tmp_path):
     layer = gzip.compress(tar({"lib/apk/db/installed": "P:librdkafka\nV:1.5.0-r0\n\nP:musl\nV:1\n"}))
 
@@ -186,8 +343,8 @@ def test_an_oci_layout_as_a_folder(tmp_path):
 
 def test_what_of_an_image_is_not_read_is_said(tmp_path, monkeypatch):
     damaged = zstandard.compress(LAYER)[:-20] + b"\0" * 20
-    for layer in (b"\x28\xb5\x2f\xfd", damaged):
-        assert "the layer " in refusal(tmp_path, "a.tar", saved(layer))
+    for damaged_layer in (b"\x28\xb5\x2f\xfd", damaged):
+        assert "the layer " in refusal(tmp_path, "a.tar", saved(damaged_layer))
     assert refusal(tmp_path, "a.tar", tar({"manifest.json": '[{"Layers": ["gone.tar"]}]'})) == (
         "the layer gone.tar is not there"
     )

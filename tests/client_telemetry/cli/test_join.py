@@ -175,6 +175,35 @@ def test_containers_without_kafka_clients_and_ended_ones_leave_no_doubt(tmp_path
     assert findings(document)["library proved"][0] == "certain"
 
 
+def test_several_documents_about_one_image_leave_no_doubt_which_container_it_is(tmp_path, capsys):
+    """Beside an image lies its SBOM, or those of two tools, which name other digests of it: manifest, index, image id."""
+    first, second = sbom("1.3.5"), sbom("1.3.5")
+    second["metadata"]["properties"].append({"name": "aquasecurity:trivy:ImageID", "value": OTHER})
+    written = write(tmp_path / "w", a_dot_json=first, b_dot_json=second)
+    _, document, _ = joined(capsys, report(tmp_path, erp={}), written, *pods(tmp_path, pod()))
+    assert [each["certainty"] for each in document["clients"][0]["artefacts"]] == ["certain", "certain"]
+    assert findings(document)["library proved"][0] == "certain"
+
+
+def test_several_containers_with_kafka_clients_leave_a_doubt(tmp_path, capsys):
+    written = write(tmp_path / "w", a_dot_json=sbom("1.3.5"), b_dot_json=sbom("1.3.5", digest=OTHER))
+    both = pods(tmp_path, pod(containers=[MAIN, SIDECAR]))
+    _, document, _ = joined(capsys, report(tmp_path, erp={}), written, *both)
+    because = [text for each in document["clients"][0]["artefacts"] for text in each["because"]]
+    assert "several containers of the pod have Kafka clients" in because
+    assert findings(document)["library likely"][0] == "likely"
+
+
+def test_the_json_is_written_row_by_row_as_it_would_be_whole(tmp_path, capsys):
+    written = write(tmp_path / "w", a_dot_json=sbom("1.3.5"), b_dot_json=sbom("1.3.5", digest=OTHER), c_dot_json="{")
+    arguments = [str(report(tmp_path, erp={}, other={})), str(written), "--format", "json"]
+    join.main([*arguments, *map(str, pods(tmp_path, pod()))])
+    text = capsys.readouterr().out
+    document = json.loads(text)
+    assert len(document["clients"]) == 2 and document["written_not_comparable"]
+    assert text == json.dumps(document, indent=1) + "\n"
+
+
 def test_fixed_in_the_repository_and_not_deployed(tmp_path, capsys):
     written = write(
         tmp_path / "w",

@@ -1,9 +1,5 @@
 """The 42 applications of the sample's fleet (and two later ones) with their real lock files: tests/data/artefacts/fleet."""
 
-import csv
-import json
-from pathlib import Path
-
 import pytest
 from client_telemetry.artefacts.scan import scan
 from client_telemetry.formats.written_file import CONTRADICTION, PROBABLE, PROVED
@@ -13,44 +9,15 @@ from client_telemetry.inventory.seen import from_report
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.inventory.written import collect
 
-DATA = Path(__file__).parents[2] / "data/artefacts"
-FLEET, IMAGES = DATA / "fleet", DATA / "fleet_images"
-with (FLEET / "apps.csv").open(encoding="utf-8", newline="") as opened:
-    APPS = {row["app"]: row for row in csv.DictReader(opened)}
-BINDINGS = {"confluent-kafka": "confluent-kafka-python", "confluent-kafka-go": "confluent-kafka-go"}
-SHARED_ID = "orders-service"
-LATER = {"fraud-scorer-v2", "erp-report-v2"}
-"""Deployed after the time of the report."""
-OPERATORS = {"lab-admin", "ops-admin"}
-"""Tools of those who ran the fleet: no application of it."""
+from tests.fleet import APPS, FLEET, LATER, OPERATORS, SHARED_ID, app_of, expected, report_document, said
+
+IMAGES = FLEET.parent / "fleet_images"
 ADDRESSES = {"": "10.20.0.11", "3.9.1": "10.20.0.12"}
 """Of the two applications with one client id, by the version that they declare."""
 
 
-def expected(app: str) -> tuple[str, str]:
-    """Library or binding, and its version."""
-    library = APPS[app]["library"].removeprefix("segmentio/")
-    return BINDINGS.get(library, library), APPS[app]["version"]
-
-
-def said(client) -> tuple[str, str]:
-    written = client.written
-    return (
-        (written.binding, written.binding_version) if written.binding else (written.library, written.version)
-    )
-
-
-def app_of(client) -> str:
-    """Which application of the fleet a client of the report is, by what `apps.csv` says of it."""
-    if client.client_id == SHARED_ID:
-        return "orders-service-new" if client.version else "orders-service-old"
-    by_id = [app for app, row in APPS.items() if row["client_id"] == client.client_id]
-    by_group = [app for app, row in APPS.items() if row["group"] and row["group"] in client.groups]
-    return (by_id or by_group or [""])[0]
-
-
 def report():
-    document = json.loads((FLEET / "report.json").read_text(encoding="utf-8"))
+    document = report_document()
     for row in document["clients"]:
         if row["client_id"] == SHARED_ID:
             version = row["client_software_version"]

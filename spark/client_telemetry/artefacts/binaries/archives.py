@@ -1,4 +1,4 @@
-"""Jars (fat, nested and shaded ones), wars and wheels."""
+"""Jars (fat, nested and shaded ones), wars, and archives of Python: wheels, eggs, ZIP applications."""
 
 import re
 import zipfile
@@ -12,6 +12,8 @@ from client_telemetry.artefacts.packages import Package, Unreadable
 from client_telemetry.knowledge import known_packages
 
 JAVA = (".jar", ".war", ".ear", ".aar")
+PYTHON = (".whl", ".egg", ".pex", ".pyz")
+"""pex keeps the wheels below `.deps`, shiv below `site-packages`."""
 MOST_ENTRIES = 200_000
 LARGEST_ENTRY_BYTES = 256 * 2**20
 MOST_BYTES = 2 * 2**30
@@ -21,7 +23,7 @@ _POM = re.compile(r"(?:.*/)?META-INF/maven/([^/]+)/([^/]+)/pom\.properties")
 _KAFKA_VERSION = re.compile(r"(?:.*/)?kafka/kafka-version\.properties")
 _KAFKA_CLASS = re.compile(r"(?:.*/)?kafka/clients/NetworkClient\.class")
 _NAME = re.compile(r"(?:.*/)?kafka-clients-(\d[\w.]*(?:-[\w.]+)*?)\.jar")
-_METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
+_METADATA = re.compile(r"(?:(?:site-packages|\.deps/[^/]+)/)?[^/]+\.dist-info/METADATA|EGG-INFO/PKG-INFO")
 KAFKA_CLIENTS = "org.apache.kafka/kafka-clients"
 SHADED = "shaded, cannot tell the version"
 
@@ -108,7 +110,8 @@ def _property(text: str, name: str) -> str:
     return match[1] if match else ""
 
 
-def read_wheel(opened: BinaryIO) -> Iterator[Package]:
+def read_python(opened: BinaryIO) -> Iterator[Package]:
+    """The distributions in a wheel, an egg or a ZIP application."""
     budget = Budget()
     with _archive(opened) as archive:
         for entry in archive.infolist():

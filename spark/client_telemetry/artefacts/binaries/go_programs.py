@@ -5,7 +5,8 @@ every version of Go since 1.13, whatever the format of the program.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import BinaryIO
 
 from client_telemetry.artefacts.packages import Package
@@ -17,6 +18,11 @@ _START = bytes.fromhex("3077af0c9274080241e1c107e6d618e6")
 _END = bytes.fromhex("f932433186182072008242104116d8f2")
 _PIECE = 8 * 2**20
 _LONGEST = 4 * 2**20
+_LINKED_DYNAMICALLY = re.compile(r"build\t-tags=(?:.*,)?dynamic(?:,.*)?$")
+"""confluent-kafka-go/README.md, "Building with dynamic linking"; Go 1.18 and later write the tags."""
+_CONFLUENT = re.compile(
+    r"(?:github\.com/confluentinc/confluent-kafka-go(?:/v\d+)?|gopkg\.in/confluentinc/confluent-kafka-go\.v\d+)"
+)
 
 
 def is_program(beginning: bytes) -> bool:
@@ -25,9 +31,17 @@ def is_program(beginning: bytes) -> bool:
 
 def read(opened: BinaryIO) -> Iterator[Package]:
     """The modules of a Go program; nothing for any other program, or one whose information was stripped."""
-    text = _between(opened)
+    lines = _between(opened).decode("utf-8", "replace").splitlines()
+    is_dynamic = any(map(_LINKED_DYNAMICALLY.match, lines))
+    for package in _modules(lines):
+        if is_dynamic and _CONFLUENT.fullmatch(package.name):
+            package = replace(package, without_librdkafka="built with -tags dynamic")
+        yield package
+
+
+def _modules(lines: Iterable[str]) -> Iterator[Package]:
     last: Package | None = None
-    for line in text.decode("utf-8", "replace").splitlines() if text else ():
+    for line in lines:
         words = line.split("\t")
         if words[0] in ("dep", "mod") and len(words) >= 3:
             if last:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from io import BytesIO
 from typing import BinaryIO
 
-from client_telemetry.artefacts.binaries import archives, go_programs, rpm_database
+from client_telemetry.artefacts.binaries import archives, go_programs, librdkafka_files, rpm_database
 from client_telemetry.artefacts.packages import UNREAD, Package, Unreadable
 from client_telemetry.artefacts.readers import dotnet
 from client_telemetry.knowledge import known_packages
@@ -63,22 +63,25 @@ _TEXTS: tuple[tuple[re.Pattern[str], ReadText], ...] = (
     (re.compile(r"var/lib/dpkg/status(?:\.d/[^/]+)?"), read_dpkg),
     (re.compile(r"(?:usr/)?lib/apk/db/installed"), read_apk),
     (re.compile(r".*\.dist-info/METADATA"), archives.read_metadata),
-    (re.compile(r".*\.egg-info/PKG-INFO"), archives.read_metadata),
+    (re.compile(r".*(?:\.egg-info(?:/PKG-INFO)?|\.egg/EGG-INFO/PKG-INFO)"), archives.read_metadata),
     (re.compile(r".*\.deps\.json"), dotnet.read_deps),
+    (librdkafka_files.PKG_CONFIG, librdkafka_files.read_pkg_config),
 )
 _NODE = re.compile(r".*node_modules/((?:@[^/]+/)?[^/]+)/package\.json")
 _GEM = re.compile(r".*/specifications/(?:default/)?([\w.-]+?)-(\d[\w.]*)(?:-[\w-]+)?\.gemspec")
-_DISTRIBUTION = re.compile(r".*?([^/]+?)-[^-/]+\.(?:dist-info|egg-info)/.*")
+_DISTRIBUTION = re.compile(r"(?:.*/)?([^/]+)\.(?:dist-info|egg-info|egg)(?:/.*)?")
+_CONDA = re.compile(r"(?:.*/)?conda-meta/([\w.-]+)-([^-/]+)-[^-/]+\.json")
+_SHARED_LIBRARY = re.compile(r"(?:.*/)?[^/]+\.(?:so(?:\.\d+)*|dylib)")
 
 
-def may_say_something(path: str) -> bool:
-    """Whether a file at this path of an image is worth opening. Paths have no leading slash."""
+def may_say_something(path: str, is_executable: bool = False) -> bool:
+    """Whether a file at this path of an image is worth opening. Paths have no leading slash. `is_executable`: by its mode."""
     return bool(
-        path.lower().endswith(archives.JAVA)
-        or _GEM.fullmatch(path)
-        or _RPM.fullmatch(path)
+        path.lower().endswith((*archives.JAVA, *archives.PYTHON))
+        or any(pattern.fullmatch(path) for pattern in (_GEM, _RPM, _CONDA, librdkafka_files.LIBRARY))
         or _text_reader(path)
         or _PROGRAM.fullmatch(path)
+        or (is_executable and not _SHARED_LIBRARY.fullmatch(path))
     )
 
 
@@ -88,9 +91,14 @@ def _text_reader(path: str) -> ReadText | None:
     for pattern, read in _TEXTS:
         if pattern.fullmatch(path):
             distribution = _DISTRIBUTION.fullmatch(path)
-            known = distribution is None or known_packages.find("pypi", distribution[1])
-            return read if known else None
+            return read if distribution is None or _may_be_known(distribution[1]) else None
     return None
+
+
+def _may_be_known(distribution: str) -> bool:
+    """Of a folder's name, as in kafka_python-1.3.5-py3.9: the package's name ends at one of the hyphens."""
+    words = distribution.split("-")
+    return any(known_packages.find("pypi", "-".join(words[:end])) for end in range(1, len(words) + 1))
 
 
 def read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
@@ -116,8 +124,14 @@ def _read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
         yield from rpm_database.read(_bounded(opened, size, rpm_database.LARGEST_BYTES))
     elif match := _GEM.fullmatch(path):
         yield Package("gem", match[1], match[2])
+    elif match := _CONDA.fullmatch(path):
+        yield Package("conda", match[1].lower(), match[2])
+    elif librdkafka_files.LIBRARY.fullmatch(path):
+        return
     elif path.lower().endswith(archives.JAVA):
         yield from archives.read_java(BytesIO(_bounded(opened, size, archives.LARGEST_ENTRY_BYTES)), path)
+    elif path.lower().endswith(archives.PYTHON):
+        yield from archives.read_python(BytesIO(_bounded(opened, size, archives.LARGEST_ENTRY_BYTES)))
     else:
         beginning = opened.read(4)
         if go_programs.is_program(beginning):
