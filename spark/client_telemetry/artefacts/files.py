@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from client_telemetry.artefacts.binaries import archives, go_programs, images
+from client_telemetry.artefacts.binaries import archives, images, programs
 from client_telemetry.artefacts.packages import Package, ReadOther
 from client_telemetry.artefacts.readers import (
     bazel,
@@ -220,6 +220,6 @@ def of_binary(path: str, beginning: Callable[[], bytes]) -> BinaryReader | None:
         return lambda opened, open_other: images.read_tar(opened)
     if name == "oci-layout":
         return lambda opened, open_other: images.read(open_other)
-    if suffix in _PROGRAM_SUFFIXES and by_name(path) is None and go_programs.is_program(beginning()):
-        return lambda opened, open_other: go_programs.read(opened)
+    if suffix in _PROGRAM_SUFFIXES and by_name(path) is None and programs.is_program(beginning()):
+        return lambda opened, open_other: programs.read(opened)
     return None

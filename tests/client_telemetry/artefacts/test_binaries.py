@@ -4,13 +4,15 @@ import gzip
 import hashlib
 import io
 import json
+import struct
 import tarfile
 import zipfile
+import zlib
 from random import Random
 
 import pytest
 import zstandard
-from client_telemetry.artefacts.binaries import archives, go_programs, images
+from client_telemetry.artefacts.binaries import archives, images, programs
 from client_telemetry.artefacts.scan import scan
 
 from tests.image_files import image, layer, saved_files
@@ -121,7 +123,7 @@ def test_a_wheel(tmp_path):
 
 
 def go_program(lines: str) -> bytes:
-    return b"\x7fELF" + b"\0" * go_programs._PIECE + START + lines.encode() + END + b"\0" * 100
+    return b"\x7fELF" + b"\0" * programs._PIECE + START + lines.encode() + END + b"\0" * 100
 
 
 def test_a_go_program(tmp_path):
@@ -316,6 +318,75 @@ def test_a_go_program_with_the_librdkafka_of_the_system_does_not_have_the_one_of
     assert [said for _, said, _ in clients(tmp_path, "orders", static)] == [
         "librdkafka 2.3.0 in confluent-kafka-go 2.3.0"
     ]
+
+
+def rust_program(*texts: bytes, crates: list[dict[str, str]] | None = None) -> bytes:
+    """A 64-bit ELF file with texts in it, and the section that `cargo auditable` adds."""
+    names = b"\0.dep-v0\0"
+    content = zlib.compress(json.dumps({"packages": crates}).encode()) if crates is not None else b""
+    body = b"".join(texts)
+    start = 64 + len(body)
+    sections = [(0, 0, 0), (1, start, len(content)), (9, start + len(content), len(names))]
+    table = start + len(content) + len(names)
+    header = b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + struct.pack("<HHIQQQ", 2, 62, 1, 0, 0, table)
+    header += struct.pack("<IHHHHHH", 0, 64, 0, 0, 64, 3, 2)
+    written = [struct.pack("<IIQQQQ24x", name, 1, 0, 0, offset, size) for name, offset, size in sections]
+    return header + body + content + names + b"".join(written)
+
+
+LIBRDKAFKA = b"topic.metadata.refresh.sparse\0"
+SOURCES = b"/root/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/"
+NOT_SHOWN = "rdkafka 0.36.2 is in the program; which librdkafka it was built with does not show"
+
+
+def crate(name: str, version: str, source: str = "crates.io") -> dict[str, str]:
+    return {"name": name, "version": version, "source": source}
+
+
+@pytest.mark.parametrize(
+    ("program", "client"),
+    [
+        (rust_program(SOURCES + b"rskafka-0.5.0/src/client.rs"), ("rskafka 0.5.0", "")),
+        (rust_program(SOURCES + b"rdkafka-0.36.2/src/client.rs", LIBRDKAFKA), ("rdkafka", NOT_SHOWN)),
+        (
+            rust_program(
+                LIBRDKAFKA, crates=[crate("rdkafka", "0.36.2"), crate("rdkafka-sys", "4.8.0+2.3.0")]
+            ),
+            ("librdkafka 2.3.0 in rust-rdkafka 0.36.2", ""),
+        ),
+        (
+            rust_program(crates=[crate("kafka", "0.10.0", "git")]),
+            ("kafka", "locked to git, not a release"),
+        ),
+        (
+            rust_program(LIBRDKAFKA),
+            ("librdkafka", "librdkafka is linked into the program, and nothing in it says which version"),
+        ),
+    ],
+    ids=["paths", "paths, a version of librdkafka", "auditable", "auditable, a commit", "C"],
+)
+def test_a_program_that_is_not_in_go_says_what_compilers_left_in_it(tmp_path, program, client):
+    assert clients(tmp_path, "orders", program) == [("", *client)]
+    in_image = layer(files={"usr/bin/orders": program})
+    assert clients_of_image(tmp_path, in_image) == [("usr/bin/orders", *client)]
+
+
+def test_a_rust_program_without_a_librdkafka_in_it_has_that_of_the_system(tmp_path):
+    program = rust_program(crates=[crate("rdkafka", "0.36.2"), crate("rdkafka-sys", "4.8.0+2.3.0")])
+    in_image = layer(files={"usr/bin/orders": program, "var/lib/dpkg/status": DPKG})
+    assert [said for _, said, _ in clients_of_image(tmp_path, in_image)] == [
+        "librdkafka 1.6.0 in rust-rdkafka 0.36.2"
+    ]
+    (found,) = clients(tmp_path, "orders", program)
+    assert "the librdkafka of the system (no librdkafka is in the program)" in found[2]
+
+
+def test_a_program_that_says_nothing_about_its_packages_names_no_client(tmp_path):
+    assert clients(tmp_path, "orders", rust_program(b"Kafka")) == []
+    damaged = rust_program(LIBRDKAFKA, crates=[crate("rdkafka", "0.36.2")]).replace(b"x\x9c", b"xx")
+    assert [said for _, said, _ in clients(tmp_path, "orders", damaged)] == ["librdkafka"]
+    # node-rdkafka and its kind: their package says which librdkafka it is.
+    assert clients_of_image(tmp_path, layer(files={"app/a.node": rust_program(LIBRDKAFKA)})) == []
 
 
 def test_a_program_is_read_wherever_it_is(tmp_path):

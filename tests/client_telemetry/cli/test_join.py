@@ -195,7 +195,9 @@ def test_several_containers_with_kafka_clients_leave_a_doubt(tmp_path, capsys):
 
 
 def test_the_json_is_written_row_by_row_as_it_would_be_whole(tmp_path, capsys):
-    written = write(tmp_path / "w", a_dot_json=sbom("1.3.5"), b_dot_json=sbom("1.3.5", digest=OTHER), c_dot_json="{")
+    written = write(
+        tmp_path / "w", a_dot_json=sbom("1.3.5"), b_dot_json=sbom("1.3.5", digest=OTHER), c_dot_json="{"
+    )
     arguments = [str(report(tmp_path, erp={}, other={})), str(written), "--format", "json"]
     join.main([*arguments, *map(str, pods(tmp_path, pod()))])
     text = capsys.readouterr().out

@@ -18,7 +18,7 @@ FLEET = CHECKOUT / "tests/data/artefacts/fleet"
 KEPT = CHECKOUT / "var/e2e/fleet_images"
 with (FLEET / "apps.csv").open(encoding="utf-8", newline="") as opened:
     APPS = {row["app"]: row for row in csv.DictReader(opened)}
-TOOLS = ("go", "gcc", "mvn", "npm", "dpkg", "apt-get")
+TOOLS = ("go", "gcc", "pkg-config", "cargo", "mvn", "npm", "dpkg", "apt-get")
 
 WHEELS_FOR = ("manylinux1", "manylinux2010", "manylinux2014", "manylinux_2_17", "manylinux_2_28")
 OLD_PYTHON = {"1.7.0": "3.9", "1.9.2": "3.10"}
@@ -284,3 +284,55 @@ def debian(folder: Path, *packages: str) -> None:
         PATH=path,
     )
     shutil.rmtree(downloads)
+
+
+def dynamic_go(folder: Path) -> None:
+    """A program of confluent-kafka-go with the librdkafka of Debian, which is in the layer below."""
+    debian(folder, "librdkafka1")
+    headers = folder / "headers"
+    headers.mkdir()
+    run("apt-get", "-q", "download", "librdkafka-dev", "librdkafka++1", cwd=headers)
+    for package in headers.glob("*.deb"):
+        run("dpkg", "-x", package, headers / "root", cwd=headers)
+    shutil.copytree(folder / "0/usr/lib", headers / "root/usr/lib", dirs_exist_ok=True, symlinks=True)
+    source = KEPT / "projects/dynamic"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(FLEET / "fraud-scorer", source)
+    pkg_config = next(headers.glob("root/usr/lib/*/pkgconfig"))
+    program = folder / "1/usr/local/bin/scorer"
+    program.parent.mkdir(parents=True)
+    run(
+        "go",
+        "build",
+        "-mod=mod",
+        "-tags=dynamic",
+        "-o",
+        program,
+        ".",
+        cwd=source,
+        PKG_CONFIG_PATH=str(pkg_config),
+        PKG_CONFIG_SYSROOT_DIR=str(headers / "root"),
+        CGO_LDFLAGS="-Wl,--allow-shlib-undefined",
+    )
+    shutil.rmtree(headers)
+
+
+def rust(folder: Path) -> None:
+    """A stripped program of rskafka, whose panics alone say so."""
+    source = KEPT / "projects/rust"
+    shutil.rmtree(source, ignore_errors=True)
+    (source / "src").mkdir(parents=True)
+    (source / "Cargo.toml").write_text(
+        '[package]\nname = "orders"\nversion = "1.0.0"\nedition = "2021"\n[dependencies]\n'
+        'rskafka = { version = "=0.5.0", default-features = false }\ntokio = { version = "1", features = ["rt"] }\n'
+        "[profile.release]\nstrip = true\n"
+    )
+    (source / "src/main.rs").write_text(
+        "fn main() { let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();\n"
+        '    let client = rskafka::client::ClientBuilder::new(vec!["127.0.0.1:1".to_owned()]).build();\n'
+        "    let _ = runtime.block_on(client); }\n"
+    )
+    run("cargo", "build", "-q", "--release", cwd=source)
+    (folder / "0/usr/bin").mkdir(parents=True)
+    shutil.copy(source / "target/release/orders", folder / "0/usr/bin")
+    shutil.rmtree(source / "target")

@@ -4,6 +4,7 @@ leaves, and the pods that run them by digest.
 
 import json
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,3 +169,48 @@ def test_every_unidentified_client_is_proved_by_its_image_alone(digests, tmp_pat
     assert right == set(running)
     unlinked = {app_of_file(row.artefact.name) for row in (*joined.not_seen, *joined.not_comparable)}
     assert unlinked == LATER
+
+
+def debian_version(folder: Path, package: str) -> str:
+    """The upstream version of a package that dpkg installed below a folder, by dpkg itself."""
+    command = [
+        "dpkg-query",
+        f"--admindir={folder}/0/var/lib/dpkg",
+        "-W",
+        "-f=${source:Upstream-Version}",
+        package,
+    ]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def scanned(folder: Path, path: Path) -> list[tuple[str, str]]:
+    """Each client that a scan finds in an image of the layers, and why its version is not known."""
+    write(layers_of(folder), "saved since", path / "image", "other:1", 0)
+    result = scan([path / "image.tar"], "3.9.1", "4.0.0")
+    assert result.unread == []
+    return sorted((each.client.text, each.client.why_unknown) for each in result.found)
+
+
+def test_a_binding_that_a_distribution_packages_has_its_librdkafka(tmp_path):
+    """Debian 12 has python3-confluent-kafka 1.7.0 with librdkafka1 2.0.2."""
+    packages = ("python3-confluent-kafka", "librdkafka1")
+    folder = installed.kept("python3-confluent-kafka", lambda target: installed.debian(target, *packages))
+    library, binding = debian_version(folder, "librdkafka1"), debian_version(folder, packages[0])
+    assert library != binding
+    assert scanned(folder, tmp_path) == [(f"librdkafka {library} in confluent-kafka-python {binding}", "")]
+
+
+def test_a_program_of_a_distribution_has_its_librdkafka(tmp_path):
+    folder = installed.kept("kcat", lambda target: installed.debian(target, "kcat", "librdkafka1"))
+    assert scanned(folder, tmp_path) == [(f"librdkafka {debian_version(folder, 'librdkafka1')}", "")]
+
+
+def test_a_go_program_that_is_linked_dynamically_has_the_librdkafka_of_the_image(tmp_path):
+    folder = installed.kept("dynamic-go", installed.dynamic_go)
+    library = debian_version(folder, "librdkafka1")
+    assert scanned(folder, tmp_path) == [(f"librdkafka {library} in confluent-kafka-go 1.4.2", "")]
+
+
+def test_a_stripped_rust_program_says_its_crate(tmp_path):
+    folder = installed.kept("rust", installed.rust)
+    assert scanned(folder, tmp_path) == [("rskafka 0.5.0", "")]

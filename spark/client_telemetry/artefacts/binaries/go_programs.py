@@ -12,11 +12,8 @@ from typing import BinaryIO
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.artefacts.readers import golang
 
-MAGIC = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
-LARGEST_BYTES = 512 * 2**20
 _START = bytes.fromhex("3077af0c9274080241e1c107e6d618e6")
 _END = bytes.fromhex("f932433186182072008242104116d8f2")
-_PIECE = 8 * 2**20
 _LONGEST = 4 * 2**20
 _LINKED_DYNAMICALLY = re.compile(r"build\t-tags=(?:.*,)?dynamic(?:,.*)?$")
 """confluent-kafka-go/README.md, "Building with dynamic linking"; Go 1.18 and later write the tags."""
@@ -25,13 +22,20 @@ _CONFLUENT = re.compile(
 )
 
 
-def is_program(beginning: bytes) -> bool:
-    return beginning.startswith(MAGIC)
+def text_in(window: bytes, rest: BinaryIO) -> bytes | None:
+    """What stands between the marks, if the first one is in the window; of the `rest` of the program no more is read than needed."""
+    start = window.find(_START)
+    if start < 0:
+        return None
+    text = window[start + len(_START) :]
+    if _END not in text:
+        text += rest.read(_LONGEST)
+    return text.partition(_END)[0][:_LONGEST] if _END in text else b""
 
 
-def read(opened: BinaryIO) -> Iterator[Package]:
-    """The modules of a Go program; nothing for any other program, or one whose information was stripped."""
-    lines = _between(opened).decode("utf-8", "replace").splitlines()
+def packages(text: bytes) -> Iterator[Package]:
+    """The modules of a Go program by that text; nothing for one whose information was stripped."""
+    lines = text.decode("utf-8", "replace").splitlines()
     is_dynamic = any(map(_LINKED_DYNAMICALLY.match, lines))
     for package in _modules(lines):
         if is_dynamic and _CONFLUENT.fullmatch(package.name):
@@ -51,23 +55,6 @@ def _modules(lines: Iterable[str]) -> Iterator[Package]:
             last = _replaced(last, words[1], words[2])
     if last:
         yield last
-
-
-def _between(opened: BinaryIO) -> bytes:
-    """What stands between the marks; empty if they are not there."""
-    tail, read = b"", 0
-    while piece := opened.read(_PIECE):
-        read += len(piece)
-        if read > LARGEST_BYTES:
-            return b""
-        window = tail + piece
-        if (start := window.find(_START)) >= 0:
-            text = window[start + len(_START) :]
-            if _END not in text:
-                text += opened.read(_LONGEST)
-            return text.partition(_END)[0][:_LONGEST] if _END in text else b""
-        tail = window[-len(_START) :]
-    return b""
 
 
 def _package(module: str, version: str) -> Package:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from io import BytesIO
 from typing import BinaryIO
 
-from client_telemetry.artefacts.binaries import archives, go_programs, librdkafka_files, rpm_database
+from client_telemetry.artefacts.binaries import archives, librdkafka_files, programs, rpm_database
 from client_telemetry.artefacts.packages import UNREAD, Package, Unreadable
 from client_telemetry.artefacts.readers import dotnet
 from client_telemetry.knowledge import known_packages
@@ -71,7 +71,7 @@ _NODE = re.compile(r".*node_modules/((?:@[^/]+/)?[^/]+)/package\.json")
 _GEM = re.compile(r".*/specifications/(?:default/)?([\w.-]+?)-(\d[\w.]*)(?:-[\w-]+)?\.gemspec")
 _DISTRIBUTION = re.compile(r"(?:.*/)?([^/]+)\.(?:dist-info|egg-info|egg)(?:/.*)?")
 _CONDA = re.compile(r"(?:.*/)?conda-meta/([\w.-]+)-([^-/]+)-[^-/]+\.json")
-_SHARED_LIBRARY = re.compile(r"(?:.*/)?[^/]+\.(?:so(?:\.\d+)*|dylib)")
+_SHARED_LIBRARY = re.compile(r"(?:.*/)?[^/]+\.(?:so(?:\.\d+)*|dylib|dll|node)")
 
 
 def may_say_something(path: str, is_executable: bool = False) -> bool:
@@ -134,8 +134,8 @@ def _read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
         yield from archives.read_python(BytesIO(_bounded(opened, size, archives.LARGEST_ENTRY_BYTES)))
     else:
         beginning = opened.read(4)
-        if go_programs.is_program(beginning):
-            yield from go_programs.read(opened)
+        if programs.is_program(beginning):
+            yield from programs.read(opened, beginning, is_library=bool(_SHARED_LIBRARY.fullmatch(path)))
 
 
 def _bounded(opened: BinaryIO, size: int, most: int) -> bytes:
