@@ -159,12 +159,14 @@ def known_since(time_ago: dt.timedelta) -> dict[str, list[str]]:
 
 def test_all_that_is_new_in_three_months_is_built_at_once(tmp_path, monkeypatch, capsys):
     """Of Kafka and of each library whose registry has dates what is younger than that is taken away; one command brings it back."""
-    young = known_since(THREE_MONTHS)
-    kafka = set(young.get(JAVA_LIBRARY, ()))
+    published = known_since(THREE_MONTHS)
+    kafka = set(published.pop(JAVA_LIBRARY, ()))
+    young = {
+        program: newest for program in published if (newest := beyond_the_old(program, published[program]))
+    }
     measured_again = {
-        (library, knowledge_measure.as_in_table(Subject(program, version))[1])
+        (newer.library_of(program), knowledge_measure.as_in_table(Subject(program, version))[1])
         for program, versions in young.items()
-        if (library := newer.library_of(program)) != JAVA_LIBRARY
         for version in versions
     }
     before = {each: rows_of(*each) for each in measured_again}
@@ -192,37 +194,34 @@ def test_all_that_is_new_in_three_months_is_built_at_once(tmp_path, monkeypatch,
     assert minutes < MOST_MINUTES
 
 
-def withhold_since(program: str, young: Sequence[str]) -> None:
-    """What is known of these versions of a library goes, or of a binding and the librdkafka that it alone carries."""
-    library, previous = newer.library_of(program), ""
-    if library == program:
-        older = [
-            each
-            for each in newer.published(program, CACHE)
-            if client_versions.parse(each) < client_versions.parse(first_of_newest(program, young))
-        ]
-        previous = older[-1]
-    else:
-        kept = [
-            row
-            for row in cells(software.BINDINGS_FILE, software.BINDINGS_COLUMNS)
-            if row[0] != program or row[1] not in young
-        ]
-        use(software.BINDINGS_FILE, software.BINDINGS_COLUMNS, kept)
-        previous = max((row[2] for row in kept if row[2]), key=client_versions.parse)
-    if library != JAVA_LIBRARY:
-        withhold_after(library, previous)
-
-
-def first_of_newest(program: str, young: Sequence[str]) -> str:
-    """The oldest of the young versions after which there are only young ones: others are patches of older lines."""
+def beyond_the_old(program: str, young: Sequence[str]) -> list[str]:
+    """The young versions after which there are only young ones: others are patches of older lines."""
     versions = [
         each
         for each in newer.published(program, CACHE)
         if client_versions.parse(each) <= newer.newest_known(program)
     ]
     last_old = max((place for place, each in enumerate(versions) if each not in young), default=-1)
-    return versions[last_old + 1] if last_old + 1 < len(versions) else "9999"
+    return versions[last_old + 1 :]
+
+
+def withhold_since(program: str, young: Sequence[str]) -> None:
+    """What is known of these newest versions of a library goes, or of a binding and the librdkafka that it alone carries."""
+    library = newer.library_of(program)
+    if library == program:
+        older = [each for each in newer.published(program, CACHE) if each not in young]
+        previous = max(
+            (each for each in older if client_versions.parse(each) < client_versions.parse(young[0])),
+            key=client_versions.parse,
+        )
+    else:
+        columns = software.BINDINGS_COLUMNS
+        kept = [
+            row for row in cells(software.BINDINGS_FILE, columns) if row[0] != program or row[1] not in young
+        ]
+        use(software.BINDINGS_FILE, columns, kept)
+        previous = max((row[2] for row in kept if row[2]), key=client_versions.parse)
+    withhold_after(library, previous)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
