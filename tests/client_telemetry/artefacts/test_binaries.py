@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 import zstandard
-from client_telemetry.artefacts.binaries import archives, images, programs
+from client_telemetry.artefacts.binaries import archives, layers, programs
 from client_telemetry.artefacts.scan import scan
 
 from tests.image_files import image, layer, saved_files
@@ -419,7 +419,7 @@ def test_what_of_an_image_is_not_read_is_said(tmp_path, monkeypatch):
     assert refusal(tmp_path, "a.tar", tar({"manifest.json": '[{"Layers": ["gone.tar"]}]'})) == (
         "the layer gone.tar is not there"
     )
-    monkeypatch.setattr(images, "MOST_LAYER_BYTES", 2**20)
+    monkeypatch.setattr(layers, "MOST_LAYER_BYTES", 2**20)
     for compress in (gzip.compress, zstandard.compress):
         bomb = compress(tar({"big": b"\0" * 2**21}))
         assert refusal(tmp_path, "a.tar", saved(bomb)).endswith("GiB: refused")

@@ -10,6 +10,8 @@ from client_telemetry.artefacts import subjects
 from client_telemetry.artefacts.binaries import images
 from client_telemetry.inventory import written
 
+from tests import image_files
+
 DIGEST, OTHER, LAYER = "sha256:" + "1a" * 32, "sha256:" + "2b" * 32, "sha256:" + "3c" * 32
 
 SYFT_CYCLONEDX = {
@@ -227,3 +229,12 @@ def test_an_oci_layout_has_the_digests_of_indexes_and_manifests():
     with images.opened_tar(tar(members)) as open_member:
         found = subjects.of_image(open_member)
     assert found == ({index, manifest, config}, {"ghcr.io/acme/erp:1.2"}, frozenset())
+
+
+def test_an_image_that_docker_25_saves_has_the_digest_that_kubernetes_shows():
+    """An OCI layout, and a manifest.json of the old form beside it, which has no digest of the manifest."""
+    made = image_files.image([image_files.layer(files={"app": ""})])
+    files, known_as = image_files.saved_with_layout(made, "ghcr.io/acme/erp:1.2")
+    subject = subjects.of_image(lambda path: io.BytesIO(files[path]) if path in files else None)
+    assert subject.digests == {known_as, made.config} and known_as == made.manifest
+    assert subject.names == {"ghcr.io/acme/erp:1.2"}
