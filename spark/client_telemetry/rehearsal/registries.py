@@ -9,26 +9,37 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from client_telemetry.rehearsal.workplace import NotInstalled, Workplace
 
 Published = Callable[[Workplace, dt.date | None], list[str]]
+_WITH_DAYS = "pip>=26.1"
+"""Knows --uploaded-prior-to in `pip index`."""
 _AT_ONCE = 10
 """Go modules whose dates are asked in one go, newest first."""
 
 
 def of_pip(package: str) -> Published:
     def published(at: Workplace, before: dt.date | None) -> list[str]:
-        at.do(sys.executable, "-m", "venv", "venv")
-        pip = ("venv/bin/python", "-m", "pip")
+        pip = (_python(at), "-m", "pip")
         until: tuple[str, ...] = ()
         if before is not None:
-            at.do(*pip, "install", "--quiet", "--disable-pip-version-check", "pip>=26.1")
+            at.do(*pip, "install", "--quiet", "--disable-pip-version-check", _WITH_DAYS)
             until = (f"--uploaded-prior-to={before.isoformat()}T00:00:00Z",)
         listed = re.search(r"Available versions: (.*)", at.do(*pip, "index", "versions", *until, package))
         return listed[1].split(", ") if listed else []
 
     return published
+
+
+def _python(at: Workplace) -> Path:
+    """Of one environment for the lists of all packages: making one takes longer than asking."""
+    environment = at.cache / "lists" / "environment"
+    python = environment / "bin" / "python"
+    if not python.exists():
+        at.do(sys.executable, "-m", "venv", "--clear", environment)
+    return python
 
 
 def of_npm(package: str) -> Published:
