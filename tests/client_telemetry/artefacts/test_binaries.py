@@ -289,6 +289,38 @@ def test_a_binding_whose_librdkafka_is_not_known_is_unknown(tmp_path, files, why
     assert found["confluent-kafka 1.7.0"] == why
 
 
+@pytest.mark.parametrize(
+    ("files", "client"),
+    [
+        ({"build/deps/librdkafka.so.1": b""}, "librdkafka 2.6.1 in node-rdkafka 3.2.1"),
+        ({}, "librdkafka 1.6.0 in node-rdkafka 3.2.1"),
+    ],
+    ids=["its own", "of the distribution"],
+)
+def test_node_rdkafka_has_the_librdkafka_that_it_is_linked_to(tmp_path, files, client):
+    """Its binding.gyp links build/deps/librdkafka.so, or with BUILD_LIBRDKAFKA=0 the one of the system."""
+    folder = "srv/node_modules/node-rdkafka"
+    built = {"build/Release/node-librdkafka.node": b"", "package.json": NODE_RDKAFKA, **files}
+    in_image = layer(
+        files={
+            **{f"{folder}/{path}": content for path, content in built.items()},
+            "var/lib/dpkg/status": DPKG,
+        }
+    )
+    assert client in [said for _, said, _ in clients_of_image(tmp_path, in_image)]
+
+
+def test_node_rdkafka_that_was_not_built_has_the_librdkafka_of_its_release(tmp_path):
+    """As `npm ci --ignore-scripts` leaves it: nothing shows what it would be linked to."""
+    path = "srv/node_modules/node-rdkafka/package.json"
+    assert clients_of_image(tmp_path, layer(files={path: NODE_RDKAFKA})) == [
+        (path, "librdkafka 2.6.1 in node-rdkafka 3.2.1", "")
+    ]
+
+
+NODE_RDKAFKA = '{"name": "node-rdkafka", "version": "3.2.1"}'
+
+
 def test_a_librdkafka_that_nothing_names_is_unknown_unless_its_package_does(tmp_path):
     why = "a library file that no package and no rdkafka.pc names"
     path = "usr/local/lib/librdkafka.so.1"
@@ -385,8 +417,16 @@ def test_a_program_that_says_nothing_about_its_packages_names_no_client(tmp_path
     assert clients(tmp_path, "orders", rust_program(b"Kafka")) == []
     damaged = rust_program(LIBRDKAFKA, crates=[crate("rdkafka", "0.36.2")]).replace(b"x\x9c", b"xx")
     assert [said for _, said, _ in clients(tmp_path, "orders", damaged)] == ["librdkafka"]
-    # node-rdkafka and its kind: their package says which librdkafka it is.
-    assert clients_of_image(tmp_path, layer(files={"app/a.node": rust_program(LIBRDKAFKA)})) == []
+
+
+def test_what_a_package_was_built_of_is_no_program_of_its_own(tmp_path):
+    """node-rdkafka leaves objects, tests and examples; its package says which librdkafka it is."""
+    program = rust_program(LIBRDKAFKA)
+    kept = {
+        f"app/node_modules/node-rdkafka/{path}": program for path in ("deps/examples/performance", "a.node")
+    }
+    object_file = program[:16] + b"\x01\0" + program[18:]
+    assert clients_of_image(tmp_path, layer(files={**kept, "app/src/rdkafka_conf.o": object_file})) == []
 
 
 def test_a_program_is_read_wherever_it_is(tmp_path):

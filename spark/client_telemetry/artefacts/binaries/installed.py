@@ -26,6 +26,7 @@ _PROGRAM = re.compile(
     r"(?:(?:.*/)?s?bin/.*|[^/]+|(?:app|opt|srv|home|root|go|work|workspace|ko-app|usr/local)/.*)"
 )
 """Where programs are that people put into an image. Libraries have no build information."""
+_IN_PACKAGE = re.compile(r"(?:^|/)(?:node_modules|site-packages|dist-packages|gems)/")
 LARGEST_TEXT_BYTES = 64 * 2**20
 
 
@@ -78,7 +79,7 @@ def may_say_something(path: str, is_executable: bool = False) -> bool:
     """Whether a file at this path of an image is worth opening. Paths have no leading slash. `is_executable`: by its mode."""
     return bool(
         path.lower().endswith((*archives.JAVA, *archives.PYTHON))
-        or any(pattern.fullmatch(path) for pattern in (_GEM, _RPM, _CONDA, librdkafka_files.LIBRARY))
+        or any(pattern.fullmatch(path) for pattern in (_GEM, _RPM, _CONDA, *librdkafka_files.TRACES))
         or _text_reader(path)
         or _PROGRAM.fullmatch(path)
         or (is_executable and not _SHARED_LIBRARY.fullmatch(path))
@@ -126,7 +127,7 @@ def _read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
         yield Package("gem", match[1], match[2])
     elif match := _CONDA.fullmatch(path):
         yield Package("conda", match[1].lower(), match[2])
-    elif librdkafka_files.LIBRARY.fullmatch(path):
+    elif any(pattern.fullmatch(path) for pattern in librdkafka_files.TRACES):
         return
     elif path.lower().endswith(archives.JAVA):
         yield from archives.read_java(BytesIO(_bounded(opened, size, archives.LARGEST_ENTRY_BYTES)), path)
@@ -135,7 +136,8 @@ def _read(path: str, opened: BinaryIO, size: int) -> Iterator[Package]:
     else:
         beginning = opened.read(4)
         if programs.is_program(beginning):
-            yield from programs.read(opened, beginning, is_library=bool(_SHARED_LIBRARY.fullmatch(path)))
+            is_library = bool(_SHARED_LIBRARY.fullmatch(path) or _IN_PACKAGE.search(path))
+            yield from programs.read(opened, beginning, is_library)
 
 
 def _bounded(opened: BinaryIO, size: int, most: int) -> bytes:

@@ -1,7 +1,9 @@
-"""Which librdkafka runs in an image: the one that a wheel of confluent-kafka carries, or the one of the system.
+"""Which librdkafka runs in an image: the one that a wheel of confluent-kafka carries, or a build of node-rdkafka, or the one of the
+system.
 
 A wheel has librdkafka beside its modules (auditwheel: `confluent_kafka.libs`, `confluent_kafka/.libs` in old ones). Where pip
 built the binding itself, or a distribution packaged it, it is linked to the librdkafka of the system, whose version is another.
+node-rdkafka has its own in `build/deps`, unless it was built with BUILD_LIBRDKAFKA=0 (its binding.gyp).
 """
 
 import posixpath
@@ -11,7 +13,10 @@ from dataclasses import replace
 
 from client_telemetry.artefacts.packages import Package
 
+NODE_ADDON = re.compile(r"(?:.*/)?node_modules/node-rdkafka/build/Release/node-librdkafka\.node")
 LIBRARY = re.compile(r"(?:.*/)?(?:lib)?rdkafka[^/]*\.(?:so(?:\.\d+)*|dll|dylib)", re.IGNORECASE)
+TRACES = (LIBRARY, NODE_ADDON)
+"""Files that count by their path alone."""
 PKG_CONFIG = re.compile(r"(?:.*/)?pkgconfig/rdkafka(?:-static)?\.pc")
 _OF_SYSTEM = re.compile(r"((?:usr/|usr/local/|opt/(?:[^/]+/)*)?lib(?:64)?/(?:[\w-]+-linux-[\w]+/)?)[^/]+")
 _PACKAGED = ("deb", "apk", "rpm")
@@ -32,10 +37,24 @@ def told_apart(files: Mapping[str, Sequence[Package]]) -> Iterator[Package]:
     libraries = [path for path in files if LIBRARY.fullmatch(path)]
     for path, packages in files.items():
         for package in packages:
-            if package.type == "pypi" and package.name == _BINDING and not _has_own(path, libraries):
-                package = replace(package, without_librdkafka="no librdkafka is beside its modules")
+            if why := _without_own(package, path, files, libraries):
+                package = replace(package, without_librdkafka=why)
             yield package
     yield from _unnamed(files, libraries)
+
+
+def _without_own(
+    package: Package, path: str, files: Mapping[str, Sequence[Package]], libraries: Sequence[str]
+) -> str:
+    """How it shows that a binding has no librdkafka of its own; empty if it has one, or is another package."""
+    if (package.type, package.name) == ("pypi", _BINDING) and not _has_own(path, libraries):
+        return "no librdkafka is beside its modules"
+    if (package.type, package.name) == ("npm", "node-rdkafka"):
+        build = posixpath.join(posixpath.dirname(path), "build")
+        is_built = f"{build}/Release/node-librdkafka.node" in files
+        if is_built and not any(library.startswith(f"{build}/deps/") for library in libraries):
+            return "no librdkafka is in its build/deps"
+    return ""
 
 
 def _has_own(metadata: str, libraries: Sequence[str]) -> bool:

@@ -19,6 +19,8 @@ _OVERLAP = 4096
 _SETTING = b"topic.metadata.refresh.sparse\0"
 """A setting that librdkafka alone has (CONFIGURATION.md), in all its releases since 0.8."""
 _BINDINGS = ("rdkafka", "rdkafka-sys")
+_RELOCATABLE = b"\x01\0"
+"""Type of an ELF file that a compiler leaves for the linker (System V ABI, "ELF Header": ET_REL)."""
 _LINKED = "librdkafka is linked into the program, and nothing in it says which version"
 _DYNAMIC = "no librdkafka is in the program"
 
@@ -63,7 +65,13 @@ def read(opened: BinaryIO, beginning: bytes = b"", is_library: bool = False) -> 
         traces.add(window, piece)
         tail = window[-_OVERLAP:]
     yield from _rust(traces)
-    if traces.has_librdkafka and not is_library and not any(name in _BINDINGS for name, _ in traces.crates):
+    is_object = traces.begin.getvalue()[16:18] == _RELOCATABLE
+    if (
+        traces.has_librdkafka
+        and not is_library
+        and not is_object
+        and not any(name in _BINDINGS for name, _ in traces.crates)
+    ):
         yield Package("generic", "librdkafka", None, why_unknown=_LINKED)
 
 
