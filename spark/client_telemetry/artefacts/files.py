@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from client_telemetry.artefacts.binaries import archives, images, programs
+from client_telemetry.artefacts.binaries import archives, images, layers, programs
 from client_telemetry.artefacts.packages import Package, ReadOther
 from client_telemetry.artefacts.readers import (
     bazel,
@@ -217,9 +217,9 @@ def of_binary(path: str, beginning: Callable[[], bytes]) -> BinaryReader | None:
     if suffix in archives.PYTHON:
         return lambda opened, open_other: archives.read_python(opened)
     if suffix == ".tar":
-        return lambda opened, open_other: images.read_tar(opened)
+        return lambda opened, open_other: layers.read_tar(opened)
     if name == "oci-layout":
-        return lambda opened, open_other: images.read(open_other)
+        return lambda opened, open_other: layers.read(open_other)
     if suffix in _PROGRAM_SUFFIXES and by_name(path) is None and programs.is_program(beginning()):
         return lambda opened, open_other: programs.read(opened)
     return None

@@ -11,10 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
 
-import zstandard
-
-from client_telemetry.artefacts.binaries import layers, librdkafka_files
-from client_telemetry.artefacts.packages import Package, Unreadable
+from client_telemetry.artefacts.packages import Unreadable
 
 _LARGEST_JSON = 16 * 2**20
 _NAME_ANNOTATIONS = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
@@ -66,33 +63,9 @@ def opened_tar(opened: BinaryIO) -> Iterator[Open]:
         raise NoImage(f"not a tar file: {error}") from None
 
 
-def read_tar(opened: BinaryIO) -> Iterator[Package]:
-    with opened_tar(opened) as open_member:
-        yield from read(open_member)
-
-
-def read(open_file: Open) -> Iterator[Package]:
-    """The packages of every image that the layout or the saved file has."""
-    manifests = _manifests(open_file)
-    for manifest in manifests:
-        files: dict[str, list[Package]] = {}
-        for layer in manifest.layers:
-            opened = open_file(layer)
-            if opened is None:
-                raise Unreadable(f"the layer {layer} is not there")
-            try:
-                with opened:
-                    layers.apply(layer, opened, files)
-            except (tarfile.TarError, EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
-                raise Unreadable(f"the layer {layer} cannot be read: {error}") from None
-        yield from librdkafka_files.told_apart(files)
-    if not manifests:
-        raise NoImage("no image: neither manifest.json of docker save nor index.json of an OCI layout")
-
-
 def described(open_file: Open) -> Iterator[Described]:
     """What names each image, and its labels, without reading its layers."""
-    for manifest in _manifests(open_file):
+    for manifest in manifests(open_file):
         image = _json(open_file(manifest.config)) if manifest.config else None
         config = image.get("config") if isinstance(image, dict) else None
         labels = config.get("Labels") if isinstance(config, dict) else None
@@ -102,7 +75,7 @@ def described(open_file: Open) -> Iterator[Described]:
         yield Described((*manifest.digests, *image_id), manifest.names, texts)
 
 
-def _manifests(open_file: Open) -> list[Manifest]:
+def manifests(open_file: Open) -> list[Manifest]:
     """Docker 25 and later save an OCI layout, too, which alone has the digests by which registries and Kubernetes know the image."""
     saved, of_layout = [*_saved(open_file)], [*_oci(open_file)]
     by_config = {manifest.config: manifest for manifest in of_layout if manifest.config}

@@ -1,21 +1,46 @@
-"""Layers of container images: tar files, each of which adds, replaces and removes files of those below it."""
+"""The packages of container images: layers are tar files, each of which adds, replaces and removes files of those below it."""
 
 import gzip
 import io
 import posixpath
 import tarfile
+import zlib
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, BinaryIO
 
 import zstandard
 
-from client_telemetry.artefacts.binaries import archives, installed
+from client_telemetry.artefacts.binaries import archives, images, installed, librdkafka_files
 from client_telemetry.artefacts.packages import Package, Unreadable
 
 MOST_LAYER_BYTES = 8 * 2**30
 MOST_MEMBERS = 2_000_000
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _LARGEST_LINKED = archives.LARGEST_ENTRY_BYTES
+
+
+def read_tar(opened: BinaryIO) -> Iterator[Package]:
+    with images.opened_tar(opened) as open_member:
+        yield from read(open_member)
+
+
+def read(open_file: images.Open) -> Iterator[Package]:
+    """The packages of every image that the layout or the saved file has."""
+    manifests = images.manifests(open_file)
+    for manifest in manifests:
+        files: dict[str, list[Package]] = {}
+        for layer in manifest.layers:
+            opened = open_file(layer)
+            if opened is None:
+                raise Unreadable(f"the layer {layer} is not there")
+            try:
+                with opened:
+                    apply(layer, opened, files)
+            except (tarfile.TarError, EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
+                raise Unreadable(f"the layer {layer} cannot be read: {error}") from None
+        yield from librdkafka_files.told_apart(files)
+    if not manifests:
+        raise images.NoImage("no image: neither manifest.json of docker save nor index.json of an OCI layout")
 
 
 def apply(name: str, opened: BinaryIO, files: dict[str, list[Package]]) -> None:
