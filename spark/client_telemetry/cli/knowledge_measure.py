@@ -191,7 +191,7 @@ def _add(subject: Subject, run: _Measure, cache: Path) -> Step:
     name = newer.library_of(subject.program)
     try:
         new = run(subject)
-        known = _measured_known(subject.program, name, run, cache)
+        known = measured_known(subject.program, name, run, cache)
     except (NotInstalled, NotFetched) as error:
         return Step(subject.text, f"could not be installed: {error}", False)
     compared = library_rows.compared(name, new, known)
@@ -203,8 +203,8 @@ def _add(subject: Subject, run: _Measure, cache: Path) -> Step:
     return Step(subject.text, "; ".join([f"{len(new.sent)} APIs as {known.subject.text}", *sentences]), True)
 
 
-def _measured_known(program: str, name: str, run: _Measure, cache: Path) -> Measured:
-    """The newest version that is known, of a binding the one with the newest known librdkafka. Where the registry lacks it, the
+def measured_known(program: str, name: str, run: _Measure, cache: Path) -> Measured:
+    """The newest version that is known, of a binding its own with the newest librdkafka. Where the registry lacks it, the
     newest that it has of those that are known. Raises NotInstalled or NotFetched.
     """
     version = newer.newest_known(name)
@@ -218,13 +218,9 @@ def _measured_known(program: str, name: str, run: _Measure, cache: Path) -> Meas
             if not older:
                 raise
             return run(Subject(program, older[-1]))
-    carrying = [
-        own
-        for own, inside in software.bindings()[program].items()
-        if client_versions.parse(inside) == version
-    ]
-    if not carrying:
-        raise NotInstalled(
-            f"no known version of {program} has {name} {version_text(name, version)}, the newest known"
-        )
-    return run(Subject(program, carrying[-1]))
+    inside = {own: client_versions.parse(text) for own, text in software.bindings()[program].items() if text}
+    if not inside:
+        raise NotInstalled(f"no known version of {program} has a known {name}")
+    # Another binding may be known with a newer one: then rows since decide whether these two can be compared.
+    newest = max(inside, key=lambda own: (inside[own], client_versions.parse(own)))
+    return run(Subject(program, newest))

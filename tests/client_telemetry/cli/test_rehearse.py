@@ -9,6 +9,7 @@ import pytest
 from client_telemetry.cli import knowledge_measure
 from client_telemetry.cli.rehearse import main
 from client_telemetry.console.progress import Progress
+from client_telemetry.knowledge import software
 from client_telemetry.rehearsal import newer
 from client_telemetry.rehearsal.outcomes import OutcomeCache, Sandbox
 from client_telemetry.rehearsal.rehearsing import control
@@ -189,6 +190,16 @@ def test_a_build_of_all_that_is_new_measures_each_version_and_says_whose_registr
         wanted, failed = knowledge_measure.newer_subjects(tmp_path, progress)
     assert [each.text for each in wanted] == ["franz-go 99.1.0", "sarama 98.9.0", "sarama 99.0.0"]
     assert [each.release for each in failed] == ["kafka-go", "kafkajs"]
+
+
+def test_a_binding_is_compared_with_its_own_newest_where_another_one_knows_a_newer_librdkafka(monkeypatch):
+    known = {
+        "node-rdkafka": {"3.5.0": "2.11.0", "3.6.0": "2.12.0", "2.9.0": "2.12.0"},
+        "rust-rdkafka": {"9.0.0": "99.0.0"},
+    }
+    monkeypatch.setattr(software, "bindings", lambda: known)
+    asked = knowledge_measure.measured_known("node-rdkafka", "librdkafka", lambda subject: subject, Path())  # type: ignore[arg-type,return-value]
+    assert asked == Subject("node-rdkafka", "3.6.0")
 
 
 @pytest.mark.parametrize("text", ["kafka-python", "kafka-python==", "nobody==1.0", "==1.0"])
