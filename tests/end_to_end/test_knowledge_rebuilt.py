@@ -247,7 +247,7 @@ def withhold_since(program: str, young: Sequence[str]) -> None:
             row for row in cells(software.BINDINGS_FILE, columns) if row[0] != program or row[1] not in young
         ]
         use(software.BINDINGS_FILE, columns, kept)
-        previous = max((row[2] for row in kept if row[2]), key=client_versions.parse)
+        previous = max((row[2] for row in kept if row[0] == program and row[2]), key=client_versions.parse)
     withhold_after(library, previous)
 
 
