@@ -216,7 +216,7 @@ def of_binary(path: str, beginning: Callable[[], bytes]) -> BinaryReader | None:
         return lambda opened, open_other: archives.read_java(opened, name)
     if suffix in archives.PYTHON:
         return lambda opened, open_other: archives.read_python(opened)
-    if suffix == ".tar":
+    if name.lower().endswith(images.SAVED):
         return lambda opened, open_other: layers.read_tar(opened)
     if name == "oci-layout":
         return lambda opened, open_other: layers.read(open_other)

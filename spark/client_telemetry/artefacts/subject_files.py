@@ -9,14 +9,19 @@ from client_telemetry.artefacts.subjects import NOTHING, Subject
 
 
 def is_image(file: tree.File) -> bool:
-    return file.path.endswith(".tar") or posixpath.basename(file.path) == "oci-layout"
+    return is_saved(file) or posixpath.basename(file.path) == "oci-layout"
+
+
+def is_saved(file: tree.File) -> bool:
+    """Whether the name is that of an image in one file."""
+    return file.path.lower().endswith(images.SAVED)
 
 
 def of_file(file: tree.File) -> Subject | None:
     """None for a file that is neither an SBOM nor an image."""
     try:
         if is_image(file):
-            if file.path.endswith(".tar"):
+            if is_saved(file):
                 with file.open() as opened, images.opened_tar(opened) as open_member:
                     subject = subjects.of_image(open_member)
             else:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 from client_telemetry.artefacts import files
 from client_telemetry.artefacts.binaries.archives import JAVA
+from client_telemetry.artefacts.binaries.images import SAVED
 from client_telemetry.artefacts.owners import CATALOG, repository_of
 
-_BINARIES = (*JAVA, ".whl", ".tar")
+_BINARIES = (*JAVA, ".whl", *SAVED)
 
 
 def is_read(name: str) -> bool:
@@ -15,7 +16,7 @@ def is_read(name: str) -> bool:
     return (
         files.by_name(name) is not None
         or files.may_be_sbom(name)
-        or path.suffix.lower() in (*_BINARIES, ".properties", ".yaml", ".yml", ".env", ".go", ".py")
+        or name.lower().endswith((*_BINARIES, ".properties", ".yaml", ".yml", ".env", ".go", ".py"))
         or repository_of(name) is not None
         or path.name in (*CATALOG, "oci-layout")
         or "blobs/sha256/" in name

@@ -1,9 +1,11 @@
 """Jars, wheels, Go programs and images, built here; what is too large, nested too deeply or no archive at all is refused."""
 
+import bz2
 import gzip
 import hashlib
 import io
 import json
+import lzma
 import struct
 import tarfile
 import zipfile
@@ -12,7 +14,7 @@ from random import Random
 
 import pytest
 import zstandard
-from client_telemetry.artefacts.binaries import archives, layers, programs
+from client_telemetry.artefacts.binaries import archives, images, layers, programs
 from client_telemetry.artefacts.scan import scan
 
 from tests.image_files import image, layer, saved_files
@@ -61,6 +63,9 @@ def refusal(tmp_path, name: str, content: bytes) -> str:
     return unread.reason
 
 
+_COMPRESS = {
+    ".tar.gz": gzip.compress, ".tgz": gzip.compress, ".tar.zst": zstandard.compress, ".tar.xz": lzma.compress, ".tar.bz2": bz2.compress,
+}  # fmt: skip
 KAFKA = jar({CLASS: b"", "kafka/kafka-version.properties": "commitId=1\nversion=2.0.1\n"})
 
 
@@ -113,6 +118,35 @@ def test_no_archive(tmp_path):
     assert refusal(tmp_path, "app.jar", b"x").startswith("not a ZIP archive")
     assert refusal(tmp_path, "a.tar", b"x").startswith("not a tar file")
     assert refusal(tmp_path, "a.tar", tar({"x": ""})).startswith("no image")
+
+
+@pytest.mark.parametrize("ending", [ending for ending in images.SAVED if ending != ".tar"])
+@pytest.mark.parametrize("first", ["manifest.json", f"sha256:{'a' * 64}", f"./{'b' * 64}/"])
+def test_an_image_is_read_however_its_file_is_compressed(tmp_path, ending, first):
+    files = {first: ""} if first != "manifest.json" else {}
+    layers_of_it = [tar({"var/lib/dpkg/status": DPKG})]
+    named = {f"{number}/layer.tar": content for number, content in enumerate(layers_of_it)}
+    manifest = json.dumps([{"Config": "c.json", "Layers": list(named)}])
+    content = tar({**files, "manifest.json": manifest, **named})
+    assert clients(tmp_path, f"app{ending}", _COMPRESS[ending](content)) == [
+        ("var/lib/dpkg/status", "librdkafka 1.6.0", "")
+    ]
+
+
+def test_a_compressed_tar_that_is_no_image_is_not_unpacked(tmp_path, monkeypatch):
+    """Charts, sources and packages of npm, which repositories have."""
+    monkeypatch.setattr(images.tempfile, "TemporaryFile", lambda: pytest.fail("unpacked"))
+    (tmp_path / "chart.tgz").write_bytes(gzip.compress(tar({"chart/Chart.yaml": "name: x", "chart/a": ""})))
+    result = scan([tmp_path], "3.9.2", "4.3.1")
+    assert (result.found, result.unread) == ([], [])
+    assert refusal(tmp_path, "chart.tgz", gzip.compress(tar({"a": ""}))).startswith("no image")
+
+
+def test_a_compressed_image_that_ends_early_or_is_too_large_is_refused(tmp_path, monkeypatch):
+    content = gzip.compress(saved(Random(1).randbytes(2**16)))
+    assert refusal(tmp_path, "a.tar.gz", content[:-5000]) == "the compressed file ends early"
+    monkeypatch.setattr(images, "MOST_BYTES", 100)
+    assert refusal(tmp_path, "a.tar.gz", content).endswith("refused")
 
 
 def test_a_wheel(tmp_path):

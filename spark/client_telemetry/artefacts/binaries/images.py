@@ -6,13 +6,24 @@ import json
 import posixpath
 import re
 import tarfile
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
 from client_telemetry.artefacts.packages import Unreadable
+from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, open_decompressed
 
+SAVED = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2")
+"""What names of images as one file end with."""
+MOST_BYTES = 16 * 2**30
+"""Of one that is compressed, unpacked into a temporary file."""
+_OF_AN_IMAGE = re.compile(
+    r"(?:\./)?(?:blobs|oci-layout|(?:index|manifest|config)\.json|repositories|(?:sha256:)?[0-9a-f]{64})(?:$|[./])"
+)
+"""Names that Docker, Podman, skopeo, kaniko, Jib and others write."""
+_NAMES_LOOKED_AT = 8
 _LARGEST_JSON = 16 * 2**20
 _NAME_ANNOTATIONS = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
 _DIGEST = re.compile(r"sha(?:256|512):[0-9a-f]{32,128}")
@@ -47,11 +58,11 @@ class Described(NamedTuple):
 
 @contextmanager
 def opened_tar(opened: BinaryIO) -> Iterator[Open]:
-    """The files of a tar file by `docker save`, `podman save`, `skopeo copy … oci-archive:` or `buildx -o type=oci`. Raises
-    Unreadable.
+    """The files of a tar file by `docker save`, `podman save`, `skopeo copy … oci-archive:` or `buildx -o type=oci`, perhaps
+    compressed. Raises Unreadable.
     """
     try:
-        with tarfile.open(fileobj=opened, mode="r:") as archive:
+        with _decompressed(opened) as stored, tarfile.open(fileobj=stored, mode="r:") as archive:
             members = {posixpath.normpath(member.name): member for member in archive if member.isfile()}
 
             def open_member(path: str) -> BinaryIO | None:
@@ -61,6 +72,42 @@ def opened_tar(opened: BinaryIO) -> Iterator[Open]:
             yield open_member
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise NoImage(f"not a tar file: {error}") from None
+
+
+@contextmanager
+def _decompressed(opened: BinaryIO) -> Iterator[BinaryIO]:
+    """A tar file that can be read in any order. Of others that are compressed (sources, charts) only the first files are read."""
+    cut = CutOff()
+    contents = open_decompressed(opened, cut)
+    if contents is opened:
+        yield opened
+        return
+    if not any(map(_OF_AN_IMAGE.match, _first_names(contents))):
+        raise NoImage("no image: its first files are none of an image")
+    opened.seek(0)
+    contents = open_decompressed(opened, cut)
+    with tempfile.TemporaryFile() as unpacked:
+        while block := contents.read(BLOCK_BYTES):
+            if unpacked.tell() + len(block) > MOST_BYTES:
+                raise Unreadable(f"unpacks to more than {MOST_BYTES // 2**30} GiB: refused")
+            try:
+                unpacked.write(block)
+            except OSError as error:
+                place = tempfile.gettempdir()
+                raise Unreadable(f"no room in {place} to unpack it ({error.strerror}): set TMPDIR") from None
+        if cut.reason:
+            raise Unreadable(cut.reason)
+        unpacked.seek(0)
+        yield unpacked
+
+
+def _first_names(contents: BinaryIO) -> Iterator[str]:
+    """Of a tar file; fewer if it ends early."""
+    with tarfile.open(fileobj=contents, mode="r|") as archive, suppress(tarfile.TarError):
+        for _ in range(_NAMES_LOOKED_AT):
+            if (member := archive.next()) is None:
+                return
+            yield member.name
 
 
 def described(open_file: Open) -> Iterator[Described]:
