@@ -1,6 +1,7 @@
-"""Files in archives: zip, and tar, plain or compressed (compression.py). The first bytes tell, whatever the name.
+"""Files in archives: zip, and tar, plain or compressed (compression.py), also archives in them. The first bytes tell, whatever the
+name.
 
-A compressed tar can only be read from its beginning, while a log is looked at several times: its files are kept, compressed
+A compressed tar can only be read from its beginning, while a log is looked at several times: the files are kept, compressed
 again, in a temporary file without a name, of which nothing is left however the process ends.
 """
 
@@ -11,31 +12,42 @@ import tarfile
 import tempfile
 import threading
 import zipfile
-from collections.abc import Hashable, Iterator, Sequence
+import zlib
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO, Any, BinaryIO
 
 import zstandard
 
-from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, open_decompressed
+from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, as_file, open_decompressed, opened_as
 
 MEMBER = "!/"
 """Between the location of an archive and the name of a file in it."""
 ENDINGS = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".tar.gz", ".tar.zst", ".tar.xz", ".tar.bz2", ".tar.lz4", ".tar.Z")  # fmt: skip
-DAMAGED = "Completed request:<the rest is missing> a damaged archive: "
-"""Begins like an entry, so that it is counted among those that cannot be used."""
+UNREAD = "Completed request:<the rest is missing> "
+"""Begins like an entry, so that it is counted among those that cannot be used; the reason follows."""
 NOTHING_READ = "nothing that can be read"
 """Name of the one file of an archive that is damaged before its first."""
+MOST_NESTED = 4
+"""Archives in archives in an archive. There are files that contain themselves."""
 
 _ZIP = b"PK\x03\x04"
 _TAR, _TAR_AT = b"ustar", 257
 """Magic of a tar archive, and its place (pax(1))."""
 _HEADER_BYTES = 512
-_DAMAGES = (tarfile.TarError, OSError, EOFError)
+_LOOKED_AT_BYTES = 2**20
+"""Of each file, to tell whether it is an archive: a block of bzip2 takes up to 900 kB before it gives anything."""
+_DAMAGES = (tarfile.TarError, zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError)
+"""RuntimeError: of zipfile, also for a method of compression that it does not know."""
 
 
 class UnusableArchive(ValueError):
     """No file can be taken out of it; the message says why, and what to do."""
+
+
+class NoRoom(UnusableArchive):
+    """The temporary folder is full."""
 
 
 def is_tar(head: bytes) -> bool:
@@ -43,26 +55,17 @@ def is_tar(head: bytes) -> bool:
     return head[_TAR_AT:].startswith(_TAR)
 
 
-def is_zip(stored: BinaryIO) -> bool:
-    """Looks at the first bytes of a file, which is then as it was."""
-    head = stored.read(len(_ZIP))
-    stored.seek(0)
-    return head == _ZIP
-
-
 def members(stored: BinaryIO, archive: Hashable) -> list[str] | None:
     """Names of the files in an archive, sorted; None: it is none. `archive`: tells it, as it is now, from all others. Raises
     UnusableArchive.
     """
-    if is_zip(stored):
-        return _names_in_zip(stored)
     head = open_decompressed(stored, CutOff()).read(_HEADER_BYTES)
     stored.seek(0)
-    return sorted(_unpacked(stored, archive)) if is_tar(head) else None
+    return sorted(_unpacked(stored, archive)) if _is_archive(head) else None
 
 
-def open_tar_member(stored: BinaryIO, archive: Hashable, name: str) -> BinaryIO:
-    """A file in a tar archive, compressed in one way or another. `archive`: as for `members`."""
+def open_member(stored: BinaryIO, archive: Hashable, name: str) -> BinaryIO:
+    """A file in an archive. `archive`: as for `members`."""
     return _opened(_unpacked(stored, archive)[name])
 
 
@@ -72,14 +75,8 @@ def kept_member(archive: Hashable, name: str) -> BinaryIO | None:
     return _opened(spans[name]) if spans is not None else None
 
 
-def _names_in_zip(stored: BinaryIO) -> list[str]:
-    try:
-        inside = zipfile.ZipFile(stored).infolist()
-    except zipfile.BadZipFile as error:
-        raise UnusableArchive(f"a damaged zip archive ({error})") from None
-    if any(member.flag_bits & 1 for member in inside):
-        raise UnusableArchive("an encrypted zip archive: extract it first")
-    return sorted(member.filename for member in inside if not member.is_dir())
+def _is_archive(head: bytes) -> bool:
+    return head.startswith(_ZIP) or is_tar(head)
 
 
 @dataclass
@@ -118,26 +115,99 @@ def _opened(spans: Sequence[range]) -> BinaryIO:
 
 
 def _added(stored: BinaryIO, spool: BinaryIO) -> dict[str, list[range]]:
-    """Files of one name (a tar may be appended to) are one, one after another. Where the archive is damaged, the reason stands
-    behind what could be read.
+    unpacking = _Unpacking(spool)
+    unpacking.archive(stored, "", 0)
+    return unpacking.spans
+
+
+@dataclass
+class _Unpacking:
+    """Into `spool`. Files of one name (a tar may be appended to) are one, one after another. What cannot be read is said behind
+    what could be.
     """
-    spans: dict[str, list[range]] = {}
-    compressed, read = CutOff(), CutOff()
-    name = NOTHING_READ
-    try:
-        with tarfile.open(
-            fileobj=open_decompressed(stored, compressed), mode="r|", errors="replace"
-        ) as archive:
-            for member in archive:
-                content = archive.extractfile(member) if member.isreg() else None
-                if content is not None:
-                    name = "/".join(part for part in member.name.split("/") if part not in ("", ".", ".."))
-                    spans.setdefault(name, []).append(_written(_blocks(content, read), spool))
-    except _DAMAGES as error:
-        read.reason = read.reason or str(error)
-    if reason := compressed.reason or read.reason:
-        spans.setdefault(name, []).append(_written(iter([f"\n{DAMAGED}{reason}\n".encode()]), spool))
-    return spans
+
+    spool: BinaryIO
+    spans: dict[str, list[range]] = field(default_factory=dict)
+
+    def archive(self, stored: BinaryIO, within: str, depth: int) -> None:
+        """`stored`: from its beginning, perhaps compressed; `within`: what its files' names begin with. Raises UnusableArchive."""
+        cut = CutOff()
+        head, contents = _looked_at(opened_as(*_looked_at(stored), cut))
+        if head.startswith(_ZIP):
+            self._zip(contents, within, depth)
+        else:
+            self._tar(contents, cut, within, depth)
+
+    def _tar(self, contents: BinaryIO, cut: CutOff, within: str, depth: int) -> None:
+        name, reason = NOTHING_READ, None
+        try:
+            with tarfile.open(fileobj=contents, mode="r|", errors="replace") as archive:
+                for member in archive:
+                    content = archive.extractfile(member) if member.isreg() else None
+                    if content is not None:
+                        name = _inside(member.name)
+                        reason = self._file(content, within + name, depth) or reason
+        except _DAMAGES as error:
+            reason = reason or str(error)
+        if reason := cut.reason or reason:
+            self._say(within + name, f"a damaged archive: {reason}")
+
+    def _zip(self, stored: BinaryIO, within: str, depth: int) -> None:
+        """Its list of files stands at its end."""
+        with tempfile.TemporaryFile() as whole:
+            if not stored.seekable():
+                _put(_blocks(stored, CutOff()), whole)
+            try:
+                archive = zipfile.ZipFile(stored if stored.seekable() else whole)
+            except zipfile.BadZipFile as error:
+                raise UnusableArchive(f"a damaged zip archive ({error})") from None
+            inside = [member for member in archive.infolist() if not member.is_dir()]
+            if any(member.flag_bits & 1 for member in inside):
+                raise UnusableArchive("an encrypted zip archive: extract it first")
+            for member in inside:
+                try:
+                    with archive.open(member) as content:
+                        reason = self._file(content, within + _inside(member.filename), depth)
+                except _DAMAGES as error:
+                    reason = str(error)
+                if reason:
+                    self._say(within + _inside(member.filename), f"a damaged archive: {reason}")
+
+    def _file(self, content: IO[bytes], name: str, depth: int) -> str | None:
+        """Why it ends early, if it does."""
+        cut = CutOff()
+        head, file = _looked_at(as_file(_blocks(content, cut)))
+        if not _is_archive(opened_as(head, io.BytesIO(head), CutOff()).read(_HEADER_BYTES)):
+            self.spans.setdefault(name, []).append(_written(file, self.spool))
+        elif depth == MOST_NESTED:
+            self._say(name, f"an archive in an archive, {MOST_NESTED + 1} times: extract it")
+        else:
+            try:
+                self.archive(file, name + MEMBER, depth + 1)
+            except NoRoom:
+                raise
+            except UnusableArchive as error:
+                self._say(name, str(error))
+        return cut.reason
+
+    def _say(self, name: str, reason: str) -> None:
+        self.spans.setdefault(name, []).append(
+            _written(io.BytesIO(f"\n{UNREAD}{reason}\n".encode()), self.spool)
+        )
+
+
+def _inside(name: str) -> str:
+    """The name of a file, which leads nowhere else."""
+    return "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
+
+
+def _looked_at(file: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """The first bytes of a file, and the file as it was."""
+    head = file.read(_LOOKED_AT_BYTES)
+    if file.seekable():
+        file.seek(0)
+        return head, file
+    return head, as_file((head,), file)
 
 
 def _blocks(content: IO[bytes], cut: CutOff) -> Iterator[bytes]:
@@ -153,20 +223,25 @@ def _blocks(content: IO[bytes], cut: CutOff) -> Iterator[bytes]:
         yield block
 
 
-def _written(content: Iterator[bytes], spool: BinaryIO) -> range:
+def _written(content: BinaryIO, spool: BinaryIO) -> range:
     begin = spool.seek(0, io.SEEK_END)
     compressed = zstandard.ZstdCompressor(level=1).compressobj()
+    blocks = iter(partial(content.read, BLOCK_BYTES), b"")
+    _put((compressed.compress(block) for block in blocks), spool)
+    _put((compressed.flush(),), spool)
+    return range(begin, spool.tell())
+
+
+def _put(blocks: Iterable[bytes], file: BinaryIO) -> None:
     try:
-        for block in content:
-            spool.write(compressed.compress(block))
-        spool.write(compressed.flush())
-        spool.flush()
+        for block in blocks:
+            file.write(block)
+        file.flush()
     except OSError as error:
         place = tempfile.gettempdir()
-        raise UnusableArchive(
+        raise NoRoom(
             f"no room for its files in {place} ({error.strerror}): set TMPDIR, or extract it"
         ) from None
-    return range(begin, spool.tell())
 
 
 class _Kept(io.RawIOBase):

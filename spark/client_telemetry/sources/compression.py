@@ -1,12 +1,11 @@
-"""Compressed files: gzip, zstd, xz, bzip2, lz4, .Z (compress), also several times, and members of zip archives. The first bytes decide, whatever the name:
-rotated files of one log may or may not be compressed.
+"""Compressed files: gzip, zstd, xz, bzip2, lz4, .Z (compress); also several times. The first bytes decide, whatever the name: rotated
+files of one log may or may not be compressed.
 """
 
 import bz2
 import io
 import lzma
 import tempfile
-import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,8 +17,6 @@ import zstandard
 BLOCK_BYTES = 256 * 2**10
 HEAD_BYTES = 64 * 2**10
 _AT_ONCE = 4 * 2**20
-_MEMBER_BYTES = io.DEFAULT_BUFFER_SIZE
-"""At once: what is lost before the damage of a member."""
 
 _COMPRESSIONS: dict[bytes, Callable[[], object]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
@@ -48,7 +45,6 @@ _ERRORS = (
     zlib.error,
     zstandard.ZstdError,
     lzma.LZMAError,
-    zipfile.BadZipFile,
     OSError,
     RuntimeError,
     EOFError,
@@ -131,19 +127,6 @@ def _decompressed(stored: BinaryIO, new: Callable[[], object], cut: CutOff) -> I
         cut.reason, cut.stored = "the compressed file ends early", last
 
 
-def _of_member(stored: zipfile.ZipExtFile, cut: CutOff) -> Iterator[bytes]:
-    """A member of a zip archive. At damage it stops, and says why."""
-    while True:
-        try:
-            block = stored.read(_MEMBER_BYTES)
-        except _ERRORS as error:
-            cut.reason = f"the member of the archive is damaged ({error})"
-            return
-        if not block:
-            return
-        yield block
-
-
 def _of_lzw(stored: BinaryIO, cut: CutOff) -> Iterator[bytes]:
     """A .Z file, by way of a temporary file: the library writes all at once. At damage it stops, and says why; the format
     does not show an early end.
@@ -162,12 +145,8 @@ def _of_lzw(stored: BinaryIO, cut: CutOff) -> Iterator[bytes]:
 
 def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
     """The contents of a compressed stream, anything else as it is."""
-    try:
-        head = stored.read(_MAGIC_BYTES)
-        stored.seek(0)
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError) as error:
-        cut.reason = f"the member of the archive is damaged ({error})"
-        return io.BytesIO()
+    head = stored.read(_MAGIC_BYTES)
+    stored.seek(0)
     return opened_as(head, stored, cut)
 
 
@@ -178,8 +157,6 @@ def opened_as(head: bytes, stored: BinaryIO, cut: CutOff, layers: int = MOST_LAY
             return _within(as_file(_decompressed(stored, new, cut)), cut, layers - 1)
     if head.startswith(_LZW):
         return as_file(_of_lzw(stored, cut))
-    if isinstance(stored, zipfile.ZipExtFile):
-        return as_file(_of_member(stored, cut))
     return stored
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from client_telemetry.sources.archives import MEMBER
 from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, open_decompressed
 from client_telemetry.sources.log_text import open_objects, open_text
 from client_telemetry.sources.stored_file import NoSuchLocation, StoredFile, find_files, without_secrets
@@ -76,11 +77,22 @@ def find_logs(named: Sequence[str]) -> list[LogFile]:
 
 
 def _family(file: StoredFile) -> str:
-    name = file.name
+    """An archive that is named like the log in it is one of its rotated files: `a.log.1.tgz!/a.log.1` is of `a.log`."""
+    stem = _stem(file.name)
+    *archives, inside = file.location.split(MEMBER)
+    folders = [_folder(part) if _stem(part.rpartition("/")[2]) == stem else part for part in archives]
+    return MEMBER.join([*folders, f"{_folder(inside)}/{stem}"])
+
+
+def _folder(location: str) -> str:
+    return location.rpartition("/")[0]
+
+
+def _stem(name: str) -> str:
     for ending in _COMPRESSED:
         name = name.removesuffix(ending)
     rotated = _ROTATED.match(name)
-    return f"{file.folder}/{rotated['stem'] if rotated else name}"
+    return rotated["stem"] if rotated else name
 
 
 class _UpTo(io.RawIOBase):

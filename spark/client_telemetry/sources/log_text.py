@@ -9,20 +9,16 @@ import codecs
 import csv
 import json
 import re
-import tarfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, BinaryIO
 
 import orjson
 
-from client_telemetry.sources.archives import DAMAGED, is_tar
+from client_telemetry.sources.archives import UNREAD, is_tar
 from client_telemetry.sources.compression import (
     BLOCK_BYTES,
     HEAD_BYTES,
-    CutOff,
     as_file,
-    opened_as,
     peeked,
 )
 from client_telemetry.sources.cut_lines import MAX_JOINED_BYTES, joined
@@ -40,6 +36,9 @@ _NOT_IN_HEADER = re.compile(
     r"\d{4}-\d\d-\d\d|\b(?:TRACE|DEBUG|INFO|WARN|ERROR) |\(kafka\.|Completed request|apiKey"
 )
 
+_UNNAMED_TAR = "a tar archive in an object whose name does not say so: let it end with .tar, .tgz or .tar.gz"
+"""In a store only the name tells (stored_file.py)."""
+
 _STAMP = rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] "
 _STAMP_BYTES = len("[2026-11-22 10:48:20,123] ")
 _JOINED_BY_TABS = re.compile(rb"\s*" + _STAMP + rb"[^\t\n]*\t" + _STAMP)
@@ -55,7 +54,7 @@ def open_text(file: BinaryIO) -> BinaryIO:
     if encoding is not None:
         return open_text(as_file(_transcoded(file, encoding)))
     if is_tar(head):
-        return joined(as_file(_of_archive(file)))
+        return as_file((f"{UNREAD}{_UNNAMED_TAR}\n".encode(),))
     if head.startswith(codecs.BOM_UTF8):
         file.read(len(codecs.BOM_UTF8))
         return open_text(file if file.seekable() else as_file((), file))
@@ -98,23 +97,6 @@ def _split_at_tabs(file: BinaryIO) -> Iterator[bytes]:
         yield _TAB.sub(b"\n", text[:end])
         rest = text[end:]
     yield rest
-
-
-def _of_archive(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of the files in a tar archive that is itself in an archive, one file after another."""
-    try:
-        with tarfile.open(fileobj=file, mode="r|") as archive:
-            for member in archive:
-                content = archive.extractfile(member)
-                if content is None:
-                    continue
-                cut = CutOff()
-                blocks = iter(partial(content.read, BLOCK_BYTES), b"")
-                text = open_text(opened_as(*peeked(as_file(blocks)), cut))
-                yield from iter(partial(text.read, BLOCK_BYTES), b"")
-                yield f"\n{DAMAGED}{cut.reason}\n".encode() if cut.reason else b"\n"
-    except tarfile.TarError as error:
-        yield f"\n{DAMAGED}{error}\n".encode()
 
 
 def _with_line_feeds(file: BinaryIO) -> Iterator[bytes]:

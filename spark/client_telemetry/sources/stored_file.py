@@ -5,7 +5,6 @@ Finds and opens files, without interpreting their contents.
 
 import io
 import re
-import zipfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,10 +18,9 @@ from client_telemetry.sources.archives import (
     ENDINGS,
     MEMBER,
     UnusableArchive,
-    is_zip,
     kept_member,
     members,
-    open_tar_member,
+    open_member,
 )
 
 _READ_BYTES = 4 * 2**20
@@ -68,20 +66,13 @@ class StoredFile:
         return self.location if self.files else f"{Path(archive).resolve()}{mark}{member}"
 
     def open(self) -> BinaryIO:
-        archive, _, member = self.location.partition(MEMBER)
+        _, _, member = self.location.partition(MEMBER)
         if not member:
             return self._open_stored()
         if (kept := kept_member(self.as_it_is(), member)) is not None:
             return kept
-        stored = self._open_stored()
-        if not is_zip(stored):
-            with stored:
-                return open_tar_member(stored, self.as_it_is(), member)
-        if self.files is None:
-            # A closed archive closes its file when its last member is closed, if it opened the file itself.
-            stored.close()
-        with zipfile.ZipFile(archive if self.files is None else stored) as files:
-            return files.open(member)  # type: ignore[return-value]
+        with self._open_stored() as stored:
+            return open_member(stored, self.as_it_is(), member)
 
     def _open_stored(self) -> BinaryIO:
         if self.files is None:

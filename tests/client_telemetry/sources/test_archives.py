@@ -7,13 +7,14 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import lz4.frame
 import pytest
 import zstandard
 from client_telemetry import knowledge
 from client_telemetry.sources import archives
-from client_telemetry.sources.archives import NOTHING_READ
+from client_telemetry.sources.archives import NOTHING_READ, UNREAD
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import NoLogs, find_logs, lines
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases
@@ -35,8 +36,26 @@ def _tar(folder: Path, mode: str = "w", prefix: str = "") -> bytes:
 def _zip(folder: Path) -> bytes:
     stored = io.BytesIO()
     with zipfile.ZipFile(stored, "w") as archive:
-        for file in sorted(folder.rglob("*.log*")):
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             archive.write(file, file.relative_to(folder))
+    return stored.getvalue()
+
+
+def _each_packed(
+    folder: Path, ending: str, pack: Callable[[Path], bytes], pack_all: Callable[[Path], bytes]
+) -> bytes:
+    """Each of the files and folders in a folder as an archive, as support bundles have one for each broker."""
+    with TemporaryDirectory() as packed:
+        for part in folder.iterdir():
+            (Path(packed) / f"{part.name}.{ending}").write_bytes(pack(part))
+        return pack_all(Path(packed))
+
+
+def _packed_file(file: Path) -> bytes:
+    """A rotated file in an archive of its own."""
+    stored = io.BytesIO()
+    with tarfile.open(fileobj=stored, mode="w:gz") as archive:
+        archive.add(file, arcname=file.name)
     return stored.getvalue()
 
 
@@ -48,6 +67,15 @@ ARCHIVES: dict[str, Callable[[Path], bytes]] = {
     "bundle.tar.lz4": lambda folder: lz4.frame.compress(_tar(folder)),
     "bundle": lambda folder: _tar(folder, "w:xz"),
     "bundle.zip": _zip,
+    "bundle.zip.gz": lambda folder: gzip.compress(_zip(folder)),
+    "tar of tars.tar": lambda folder: _each_packed(folder, "tar.gz", lambda one: _tar(one, "w:gz"), _tar),
+    "tar of bzip2.tgz": lambda folder: _each_packed(folder, "tbz", lambda one: _tar(one, "w:bz2"), _tar),
+    "tar of zips.tar": lambda folder: _each_packed(folder, "zip", _zip, _tar),
+    "zip of tars.zip": lambda folder: _each_packed(folder, "tgz", lambda one: _tar(one, "w:gz"), _zip),
+    "zip of zips.zip": lambda folder: _each_packed(folder, "zip", _zip, _zip),
+    "three deep.tar": lambda folder: _each_packed(
+        folder, "zip", lambda one: _each_packed(one, "gz", _packed_file, _zip), _tar
+    ),
 }
 
 
@@ -149,6 +177,50 @@ def test_an_archive_that_is_damaged_before_its_first_file_is_not_left_out(tmp_pa
     (log,) = find_logs([str(path)])
     assert log.file.name == NOTHING_READ
     assert b"a damaged archive: " in b"".join(line for _, line in lines(log, CutOff()))
+
+
+def test_an_archive_in_an_archive_that_cannot_be_read_stops_nothing_else(tmp_path):
+    """The others are read, and each reason is said where it stands."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "a.log").write_bytes(b"one\n")
+    whole = _zip(folder)
+    encrypted = bytearray(whole)
+    encrypted[6] |= 1
+    encrypted[whole.index(b"PK\x01\x02") + 8] |= 1
+    (folder / "b.zip").write_bytes(whole[:-10])
+    (folder / "c.zip").write_bytes(encrypted)
+    deep = _packed_file(folder / "a.log")
+    for _ in range(5):
+        (folder / "d.tgz").write_bytes(deep)
+        deep = _packed_file(folder / "d.tgz")
+    path = tmp_path / "all.tar"
+    path.write_bytes(_tar(folder))
+    said = {
+        log.file.location.removeprefix(str(path)): b"".join(line for _, line in lines(log, CutOff())).decode()
+        for log in find_logs([str(path)])
+    }
+    assert said.pop("!/a.log") == "one"
+    assert {place: text.removeprefix(UNREAD) for place, text in said.items()} == {
+        "!/b.zip": "a damaged zip archive (File is not a zip file)",
+        "!/c.zip": "an encrypted zip archive: extract it first",
+        f"!/{'!/'.join(['d.tgz'] * 5)}": "an archive in an archive, 5 times: extract it",
+    }
+
+
+def test_a_damaged_file_of_a_zip_is_read_as_far_as_it_goes_and_the_others_whole(tmp_path):
+    stored = io.BytesIO()
+    text = b"".join(b"%d\n" % number for number in range(100_000))
+    with zipfile.ZipFile(stored, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("a.log", "b.log"):
+            archive.writestr(name, text)
+    content = bytearray(stored.getvalue())
+    content[len(content) // 4] ^= 255
+    path = tmp_path / "bundle.zip"
+    path.write_bytes(content)
+    first, second = ([line for _, line in lines(log, CutOff()) if line] for log in find_logs([str(path)]))
+    assert second == text.split() and text.startswith(b"\n".join(first[:-2])) and len(first) > 10_000
+    assert first[-1].decode().startswith(f"{UNREAD}a damaged archive: ")
 
 
 def test_a_file_that_decompresses_for_ever_ends(tmp_path):
