@@ -15,10 +15,13 @@ from client_telemetry.knowledge.vulnerabilities import Vulnerability
 
 @dataclass(frozen=True)
 class Unread:
-    """A file of a kind that names packages, and why it could not be read."""
+    """A file of a kind that names packages, and why it could not be read. `of`: the archive or image that it is in; empty: in
+    none.
+    """
 
     file: str
     reason: str
+    of: str = ""
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
     if any(package.type == "maven" and package.name == _CONNECT for package in packages):
         result.connect.add(file.shown)
     result.unread += [
-        Unread(str(Place(file.shown, inside=package.inside)), package.why_unknown)
+        Unread(str(Place(file.shown, inside=package.inside)), package.why_unknown, file.shown)
         for package in packages
         if package.type == UNREAD
     ]

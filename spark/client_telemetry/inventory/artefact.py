@@ -23,7 +23,8 @@ class Name:
 @dataclass(frozen=True)
 class Artefact:
     """`name`: folder or file, as it was given. `kind`: image if a digest is known. `repository`: host/path, empty if not known.
-    `clients`: the Kafka clients that it names, worst first; none for an image in which none was found.
+    `clients`: the Kafka clients that it names, worst first; none for an image in which none was found. `unread`: why parts
+    of it say nothing about clients, in which there may be some.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Artefact:
     repository: str
     clients: tuple[Found, ...] = ()
     names: tuple[Name, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def owner(self) -> str:

@@ -183,7 +183,9 @@ def _of_workload(
     for container in workload.containers:
         artefacts, by = _of_container(container, built)
         if not artefacts:
-            unknown.append(container)
+            unknown.append((container, "was not scanned"))
+        elif any(artefact.unread and not artefact.clients for artefact in artefacts):
+            unknown.append((container, "could not be read whole"))
         if any(artefact.clients for artefact in artefacts):
             images.add(container.digests or container.image)
         for artefact in artefacts:
@@ -212,12 +214,18 @@ def _of_container(container: Container, built: Index) -> tuple[list[Artefact], s
     return named, f"it runs {container.image}, by name only: a tag may be moved"
 
 
-def _doubt_of_images(images: int, unknown: Sequence[Container]) -> str:
-    """Which of several containers a client is in is known if only one has Kafka clients. `images`: how many have them."""
+def _doubt_of_images(images: int, unknown: Sequence[tuple[Container, str]]) -> str:
+    """Which of several containers a client is in is known if only one has Kafka clients. `images`: how many have them; `unknown`:
+    with what keeps it from being known.
+    """
     if images > 1:
         return "several containers of the pod have Kafka clients"
-    left = [each.name or each.image for each in unknown if each.ended_at is None]
-    return f"the image of container {', '.join(left[:3])} was not scanned" if left and images else ""
+    left = [
+        f"the image of container {each.name or each.image} {why}"
+        for each, why in unknown
+        if each.ended_at is None
+    ]
+    return "; ".join(left[:3]) if images else ""
 
 
 def _names(client: Client) -> Iterator[tuple[str, str, str]]:

@@ -9,6 +9,8 @@ from client_telemetry.inventory.artefact import CLIENT_ID, GROUP, PRINCIPAL, Art
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.tables.rows import ArtefactRow
 
+_MOST_REASONS = 3
+
 
 def rows(
     artefacts: Iterable[Artefact], cluster_id: str, day: dt.date, workloads: Workloads | None
@@ -17,7 +19,8 @@ def rows(
     for artefact in artefacts:
         shared = _shared(artefact, cluster_id, day, workloads)
         named = {repr(row): row for row in (_client(found) for found in artefact.clients)}
-        for client in named.values() or (_NO_CLIENT,):
+        nothing = {**_NO_CLIENT, "why_unknown": "; ".join(artefact.unread[:_MOST_REASONS]) or None}
+        for client in named.values() or (nothing,):
             yield {**shared, **client}  # type: ignore[typeddict-item]
 
 

@@ -37,7 +37,8 @@ def _artefacts(rows: Iterable[ArtefactRow], source: str, target: str) -> Iterato
         clients = [_found(row, source, target) for row in same if row["purl"]]
         clients.sort(key=worst_first)
         names = _names(first)
-        yield Artefact(name, first["kind"], subject, repository, tuple(clients), names)
+        unread = tuple(row["why_unknown"] for row in same if not row["purl"] and row["why_unknown"])
+        yield Artefact(name, first["kind"], subject, repository, tuple(clients), names, unread)
 
 
 def _names(row: ArtefactRow) -> tuple[Name, ...]:

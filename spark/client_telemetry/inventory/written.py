@@ -55,7 +55,8 @@ def collect(
         repository = next(iter(sorted(subject.repositories)), "") or origins.of(file)
         kind = IMAGE if subject.digests or subject_files.is_image(file) else REPOSITORY
         clients = tuple(sorted(found, key=worst_first))
-        artefacts.append(Artefact(unit, kind, subject, repository, clients, tuple(names[unit])))
+        unread = tuple(each.reason for each in result.unread if each.of == file.shown)
+        artefacts.append(Artefact(unit, kind, subject, repository, clients, tuple(names[unit]), unread))
     return Written(tuple(artefacts), tuple(result.unread), result.read, tuple(loose))
 
 

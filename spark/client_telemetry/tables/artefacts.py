@@ -45,7 +45,11 @@ ARTEFACTS: "Table[ArtefactRow]" = Table(
             "library", STRING, "Client library; null = none, or nothing is known of what the package sends"
         ),
         Column("library_version", STRING, "Of the library, inside a binding too; null = not known"),
-        Column("why_unknown", STRING, "Why library or version are not known; null = they are"),
+        Column(
+            "why_unknown",
+            STRING,
+            "Why library or version are not known, and without a purl why parts of it were not read; null = they are",
+        ),
         Column("purl", STRING, "Package that names it, as a package URL; null = no Kafka client was found"),
         Column("file", STRING, "Where it is written, relative to the location; null = no Kafka client"),
         Column("line", INT, "Line of the file, from 1; null = the file has no lines"),

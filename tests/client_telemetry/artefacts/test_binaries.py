@@ -156,6 +156,22 @@ def test_a_wheel(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\x7fELF" + b"\0" * 200 + b"UPX!" + b"\0" * 99, "a program that UPX has packed"),
+        (b"\x7fELF" + b"\0" * 9000 + b"\0.text\0.svm_heap\0.data\0", "a native image of GraalVM"),
+    ],
+)
+def test_a_program_that_hides_its_packages_is_said_to_be_unread(tmp_path, content, reason):
+    assert refusal(tmp_path, "app", content).startswith(reason)
+
+
+def test_a_program_that_knows_the_word_of_a_packer_is_not_packed(tmp_path):
+    """Scanners have it among their texts."""
+    assert clients(tmp_path, "app", b"\x7fELF" + b"\0" * 9000 + b"UPX!" + b"\0" * 99) == []
+
+
 def go_program(lines: str) -> bytes:
     return b"\x7fELF" + b"\0" * programs._PIECE + START + lines.encode() + END + b"\0" * 100
 

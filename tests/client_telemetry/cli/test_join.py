@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from client_telemetry.cli import join
 
+from tests.image_files import image, layer, oci_files, write_tar
+
 WHOLE = Path(__file__).parents[2] / "data/reports/whole/upgrade"
 REPORT = json.loads((WHOLE / "report.json").read_text())
 DIGEST, OTHER = "sha256:" + "1a" * 32, "sha256:" + "2b" * 32
@@ -165,6 +167,21 @@ def test_another_pod_proves_nothing(tmp_path, capsys, items):
     _, document, _ = joined(capsys, report(tmp_path, erp={}), written, *pods(tmp_path, *items))
     assert document["clients"][0]["artefacts"] == []
     assert document["seen_not_written"] == [document["clients"][0]["anchor"]]
+
+
+def test_a_container_with_a_program_that_hides_its_packages_may_have_kafka_clients(tmp_path, capsys):
+    written = write(tmp_path / "w", a_dot_json=sbom("1.3.5"))
+    files, digest = oci_files(
+        [image([layer(files={"app": b"\x7fELF" + b"\0" * 200 + b"UPX!" + b"\0" * 99})])], "proxy:1"
+    )
+    write_tar(written / "proxy.tar", files)
+    sidecar = {"name": "proxy", "image": "proxy:1", "imageID": digest}
+    _, document, _ = joined(
+        capsys, report(tmp_path, erp={}), written, *pods(tmp_path, pod(containers=[MAIN, sidecar]))
+    )
+    (link,) = document["clients"][0]["artefacts"]
+    assert link["certainty"] == "likely"
+    assert "the image of container proxy could not be read whole" in link["because"]
 
 
 def test_containers_without_kafka_clients_and_ended_ones_leave_no_doubt(tmp_path, capsys):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from client_telemetry.artefacts.binaries import go_programs, rust_programs
-from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.packages import Package, Unreadable
 
 MAGIC = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
 LARGEST_BYTES = 512 * 2**20
@@ -21,6 +21,10 @@ _SETTING = b"topic.metadata.refresh.sparse\0"
 _BINDINGS = ("rdkafka", "rdkafka-sys")
 _RELOCATABLE = b"\x01\0"
 """Type of an ELF file that a compiler leaves for the linker (System V ABI, "ELF Header": ET_REL)."""
+_PACKED, _PACKED_WITHIN = b"UPX!", 4096
+"""Behind the headers of a program that UPX has packed (l_info in its src/stub/src/include/linux.h). Further on, it may be a text."""
+_NATIVE_JAVA = b"\0.svm_heap\0"
+"""Section of a native image of GraalVM: Java classes, compiled, without the names of their packages' versions."""
 _LINKED = "librdkafka is linked into the program, and nothing in it says which version"
 _DYNAMIC = "no librdkafka is in the program"
 
@@ -39,9 +43,11 @@ class _Traces:
     begin: io.BytesIO = field(default_factory=io.BytesIO)
     """As much of it as may be needed again."""
     is_auditable: bool = False
+    is_native_java: bool = False
 
     def add(self, window: bytes, piece: bytes) -> None:
         self.has_librdkafka |= _SETTING in window
+        self.is_native_java |= _NATIVE_JAVA in window
         self.is_auditable |= rust_programs.SECTION in window
         self.crates |= rust_programs.crates_of_paths(window)
         if self.begin.tell() <= rust_programs.LARGEST_BYTES:
@@ -49,7 +55,8 @@ class _Traces:
 
 
 def read(opened: BinaryIO, beginning: bytes = b"", is_library: bool = False) -> Iterator[Package]:
-    """The packages of a program; nothing for one that says nothing about them. `beginning`: what was read of it already.
+    """The packages of a program; nothing for one that says nothing about them. Raises Unreadable for one that hides them.
+    `beginning`: what was read of it already.
     `is_library`: it is loaded by another program, whose package manager says more about it than a librdkafka that shows in it.
     """
     traces, tail, size = _Traces(), b"", 0
@@ -59,11 +66,17 @@ def read(opened: BinaryIO, beginning: bytes = b"", is_library: bool = False) -> 
         if size > LARGEST_BYTES:
             return
         window = tail + piece
+        if not tail and _PACKED in window[:_PACKED_WITHIN]:
+            raise Unreadable("a program that UPX has packed: scan it as it was built")
         if (text := go_programs.text_in(window, opened)) is not None:
             yield from go_programs.packages(text)
             return
         traces.add(window, piece)
         tail = window[-_OVERLAP:]
+    if traces.is_native_java:
+        raise Unreadable(
+            "a native image of GraalVM, which does not name its packages: scan the lock file or SBOM of its build"
+        )
     yield from _rust(traces)
     is_object = traces.begin.getvalue()[16:18] == _RELOCATABLE
     if (
