@@ -18,17 +18,21 @@ from tests.client_telemetry.lake.conftest import (
     publish_new,
 )
 
+from .conftest import POSTGRES_IN_SHORT
+
 MOMENTS = ("before", "after")
 COMMITS_OF_A_TABLE = 4
 """It is made, gets its first snapshot, and a branch to see whether the catalog keeps it, which goes again."""
 
 
+@pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
 def test_a_run_killed_at_any_commit_leaves_all_of_its_publication_or_nothing(catalog, warehouse):
     lake = created(warehouse)
     for at, when in product(range(1, COMMITS + 1), MOMENTS):
         check_killed_publication(lake, at, when, cluster=f"{when} {at}")
 
 
+@pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
 @pytest.mark.parametrize("when", MOMENTS)
 def test_a_run_killed_while_it_makes_a_table_leaves_a_lake_that_the_next_one_uses(catalog, warehouse, when):
     for at in range(1, COMMITS_OF_A_TABLE + 2):

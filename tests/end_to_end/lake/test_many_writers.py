@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from client_telemetry.tables.publications import PUBLICATIONS
 
 from tests.client_telemetry.lake.conftest import DAY, WRITTEN, check_consistent, created, left_over
+
+from .conftest import POSTGRES_IN_SHORT
 
 CHECKOUT = Path(__file__).parents[3]
 CLUSTERS, DAYS = 8, 5
@@ -35,6 +38,7 @@ print([writer.exitcode for writer in writers])
 """One process for each cluster. A run that failed, or lost its partitions to another, ends its process with an error."""
 
 
+@pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
 def test_eight_clusters_at_once(catalog, warehouse):
     location = warehouse
     lake = created(location)

@@ -23,7 +23,6 @@ from client_telemetry.tables.quality_results import QUALITY_RESULTS
 
 from tests.client_telemetry.lake.conftest import left_over
 
-from .conftest import POSTGRES_IN_SHORT
 from .servers import CHECKOUT, s3, s3_server
 
 WAREHOUSE = "s3://lake/warehouse"
@@ -101,7 +100,7 @@ def start(*arguments: str) -> subprocess.Popen:
     return subprocess.Popen([*command, *arguments], cwd=CHECKOUT, env=os.environ, stderr=subprocess.STDOUT)
 
 
-@pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
+@pytest.mark.long
 def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catalog, tmp_path):
     lake = Lake(None, WAREHOUSE)
     lake.create([CLIENT_PUSHES, QUALITY_RESULTS, PUBLICATIONS])

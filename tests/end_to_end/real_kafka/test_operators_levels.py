@@ -17,7 +17,7 @@ SELECTOR = "org.apache.kafka.common.network.Selector"
 TEST_SECONDS = 120
 
 
-@pytest.fixture(params=["broker-4", "broker-3"])
+@pytest.fixture(params=["broker-4", pytest.param("broker-3", marks=pytest.mark.long)])
 def play(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Play]:
     """A broker that lives within one hour, so that it writes one manifest."""
     rest_of_hour = 3600 - time.time() % 3600
