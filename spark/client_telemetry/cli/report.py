@@ -16,7 +16,8 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from client_telemetry.compatibility.listener_mechanisms import (
 )
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments, day
-from client_telemetry.console.counted import counted
+from client_telemetry.console.counted import counted, first_of
 from client_telemetry.console.elapsed import elapsed_said
 from client_telemetry.formats import written_file
 from client_telemetry.formats.target_file import UnusableTarget
@@ -50,7 +51,7 @@ from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.local_spark import local_spark
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.sources.log_files import NoLogs, find_logs
+from client_telemetry.sources.log_files import NoLogs, find_logs, stored_bytes
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,
     UnclearRelease,
@@ -61,7 +62,12 @@ from client_telemetry.sources.request_log.broker_survey import survey
 from client_telemetry.sources.request_log.conversion import convert, surveyed_days
 from client_telemetry.sources.request_log.endpoint_owners import TwoClusters
 from client_telemetry.sources.request_log.surveyed import Survey, SurveyedFile
-from client_telemetry.sources.request_log.unread import ONLY_BESIDE, reading_warnings, reasons_for_nothing
+from client_telemetry.sources.request_log.unread import (
+    MOST_FILES,
+    ONLY_BESIDE,
+    reading_warnings,
+    reasons_for_nothing,
+)
 from client_telemetry.sources.request_log.written_incarnations import Converted
 from client_telemetry.tables.stages import DAILY, UPGRADE_QUESTION
 
@@ -162,7 +168,7 @@ def _report(args: argparse.Namespace) -> int:
         target = exact(named(args.to_release))
         logs = find_logs(args.logs)
         _say(
-            f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB: finding the brokers that wrote them"
+            f"{counted(len(logs), 'file')}, {stored_bytes(logs) / 1e6:.1f} MB: finding the brokers that wrote them"
         )
         log_survey = survey(logs, args.zone, _Progress("lines read"), year=args.year)
         _check(log_survey)
@@ -244,26 +250,36 @@ def _check_files_named(args: argparse.Namespace) -> None:
 
 def _check(log_survey: Survey) -> None:
     if no_logs := sorted(file.log.file.name for file in log_survey.files if file.is_no_log):
-        _say(f"skipped, as they are not request logs: {', '.join(no_logs)}")
-    for file in log_survey.files:
-        if file.is_no_log:
-            continue
-        if file.same_as:
-            _say(f"{file.log.file} has the same lines as {file.same_as} and is counted once")
-        elif file.is_server_log and not file.entries:
-            _say(f"{file.log.file}: {_server_log(file)}")
-        elif not file.entries:
-            _say(
-                f"{file.log.file}: {counted(file.lines, 'line')}, no entry of kafka.request.logger at DEBUG; the first lines are quarantined"
-            )
-        if file.cut:
-            _say(
-                f"{file.log.file}: {file.cut}; what comes before that ({counted(file.lines, 'line')}) is used"
-            )
+        _say(f"skipped, as they are not request logs: {first_of(no_logs, MOST_FILES)}")
+    sentences: dict[str, list[str]] = defaultdict(list)
+    for what, sentence in (
+        said for file in log_survey.files if not file.is_no_log for said in _of_file(file)
+    ):
+        sentences[what].append(sentence)
+    for what, of_files in sentences.items():
+        for sentence in of_files[:MOST_FILES]:
+            _say(sentence)
+        if (left := len(of_files) - MOST_FILES) > 0:
+            _say(f"… and {counted(left, 'more file')}: {what}")
     if not log_survey.brokers:
         raise NothingInTheLogs(reasons_for_nothing(log_survey) or ONLY_BESIDE)
     for warning in reading_warnings(log_survey):
         _say(f"warning: {warning}")
+
+
+def _of_file(file: SurveyedFile) -> Iterator[tuple[str, str]]:
+    """What a file is that is not simply a request log: in a word for many of them, and in a sentence."""
+    name = file.log.file
+    if file.same_as:
+        yield "the same lines as another", f"{name} has the same lines as {file.same_as} and is counted once"
+    elif file.is_server_log and not file.entries:
+        yield "server logs", f"{name}: {_server_log(file)}"
+    elif not file.entries:
+        what = "no entry of kafka.request.logger at DEBUG"
+        yield what, f"{name}: {counted(file.lines, 'line')}, {what}; the first lines are quarantined"
+    if file.cut:
+        lines = counted(file.lines, "line")
+        yield "cut off or damaged", f"{name}: {file.cut}; what comes before that ({lines}) is used"
 
 
 def _listeners(log_survey: Survey) -> set[str]:

@@ -45,7 +45,7 @@ from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import WindowWithoutData
 from client_telemetry.review.phases import NoSuchUpgrade, upgrades
-from client_telemetry.sources.log_files import NoLogs, find_logs
+from client_telemetry.sources.log_files import NoLogs, find_logs, stored_bytes
 from client_telemetry.sources.request_log.endpoint_owners import TwoClusters
 
 BAD_ARGUMENTS: Final = 2
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for hint in rule_hints(rules):
             print(f"client-telemetry review: warning: {hint}", file=sys.stderr, flush=True)
         logs = find_logs(args.logs)
-        _say(f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
+        _say(f"{counted(len(logs), 'file')}, {stored_bytes(logs) / 1e6:.1f} MB")
         evidence = from_logs(logs, args.zone, _say, args.year)
         offered = _offered(args.mechanisms, evidence)
         common = setting(

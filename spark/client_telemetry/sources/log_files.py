@@ -76,6 +76,11 @@ def find_logs(named: Sequence[str]) -> list[LogFile]:
     return sorted(logs.values())
 
 
+def stored_bytes(logs: Sequence[LogFile]) -> int:
+    """Of all files as they are stored: an archive counts once, however many of its files are among them."""
+    return sum(state.bytes for _, state in {log.file.as_it_is() for log in logs})
+
+
 def _family(file: StoredFile) -> str:
     """An archive that is named like the log in it is one of its rotated files: `a.log.1.tgz!/a.log.1` is of `a.log`."""
     stem = _stem(file.name)

@@ -1,9 +1,12 @@
 """`make report`: from request logs to the report, as a person runs it."""
 
 import csv
+import io
 import json
+import os
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -117,6 +120,23 @@ def test_a_missing_file_is_said_in_one_line_before_any_work(
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", f"client-telemetry report: {message}\n")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_bundle_of_a_machine_is_told_in_a_few_lines(tmp_path, capsys):
+    """Thousands of its files are no logs."""
+    bundle = tmp_path / "sosreport.tgz"
+    with tarfile.open(bundle, "w:gz") as archive:
+        for number in range(9):
+            for name, content in ((f"{number}.conf", os.urandom(10_000)), (f"{number}.json", b'{"a": 1}\n')):
+                member = tarfile.TarInfo(f"sos/{name}")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+    assert report.main(["--to=4.0.0", "--out", str(tmp_path / "out"), str(bundle)]) == 2
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("18 files, 0.1 MB: ")
+    assert "skipped, as they are not request logs: 0.conf, 1.conf, 2.conf, 3.conf, 4.conf and 4 more" in said
+    assert "… and 4 more files: no entry of kafka.request.logger at DEBUG" in said
+    assert len(said) < 12
 
 
 def test_an_earlier_report_is_not_overwritten(tmp_path, capsys):

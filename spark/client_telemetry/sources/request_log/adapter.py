@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from client_telemetry.console.counted import first_of
 from client_telemetry.sources.adapter import Conversion, Source, WrongCluster, cut_files
 from client_telemetry.sources.arrivals import Form
 from client_telemetry.sources.dump_root import DumpRoot
@@ -17,7 +18,7 @@ from client_telemetry.sources.request_log.open_incarnation import (
     read_open_incarnations,
     write_open_incarnations,
 )
-from client_telemetry.sources.request_log.unread import reading_warnings, reasons_for_nothing
+from client_telemetry.sources.request_log.unread import MOST_FILES, reading_warnings, reasons_for_nothing
 from client_telemetry.sources.request_log.written_incarnations import Converted
 from client_telemetry.sources.staged import Failed, Staged
 from client_telemetry.sources.stored_file import StoredFile
@@ -89,7 +90,7 @@ class RequestLogAdapter:
         )
         on = f" on {', '.join(run)}" if run else ""
         left_alone = (
-            f"; skipped, as they are not request logs: {', '.join(sorted(converted.no_logs))}"
+            f"; skipped, as they are not request logs: {first_of(sorted(converted.no_logs), MOST_FILES)}"
             if converted.no_logs
             else ""
         )

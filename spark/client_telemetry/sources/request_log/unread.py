@@ -8,7 +8,8 @@ ONLY_BESIDE = "no request of a client is in these logs, only what brokers log be
 """Why nothing can be said of clients whose requests are not in the logs."""
 
 _EXAMPLE_CHARACTERS = 160
-_MOST_FILES = 3
+MOST_FILES = 5
+"""That are named, or said something of, one by one: a bundle of a machine has thousands that are no logs."""
 
 
 def unused_lines(files: Sequence[SurveyedFile]) -> dict[str, UnusedLines]:
@@ -26,9 +27,9 @@ def reasons_for_nothing(survey: Survey) -> str:
     if survey.brokers or any(file.entries or file.counted for file in survey.files):
         return ""
     files = [file for file in survey.files if file.same_as is None]
-    sentences = [f"{file.log.file} is {file.foreign}" for file in files if file.foreign][:_MOST_FILES]
+    sentences = [f"{file.log.file} is {file.foreign}" for file in files if file.foreign][:MOST_FILES]
     sentences += [f"{file.log.file}: {file.cut}" for file in files if file.cut and not file.foreign][
-        :_MOST_FILES
+        :MOST_FILES
     ]
     unused = unused_lines(files)
     begun = sum(lines.number for lines in unused.values())
