@@ -7,6 +7,7 @@ again, in a temporary file without a name, of which nothing is left however the 
 
 import atexit
 import io
+import lzma
 import os
 import tarfile
 import tempfile
@@ -14,6 +15,7 @@ import threading
 import zipfile
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, Any, BinaryIO
@@ -38,8 +40,8 @@ _TAR, _TAR_AT = b"ustar", 257
 _HEADER_BYTES = 512
 _LOOKED_AT_BYTES = 2**20
 """Of each file, to tell whether it is an archive: a block of bzip2 takes up to 900 kB before it gives anything."""
-_DAMAGES = (tarfile.TarError, zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError)
-"""RuntimeError: of zipfile, also for a method of compression that it does not know."""
+_DAMAGES = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, RuntimeError)
+"""zlib and lzma: of members of zip. RuntimeError: of zipfile, also for a method of compression that it does not know."""
 
 
 class UnusableArchive(ValueError):
@@ -154,24 +156,23 @@ class _Unpacking:
 
     def _zip(self, stored: BinaryIO, within: str, depth: int) -> None:
         """Its list of files stands at its end."""
-        with tempfile.TemporaryFile() as whole:
-            if not stored.seekable():
-                _put(_blocks(stored, CutOff()), whole)
+        with _seekable(stored) as whole:
             try:
-                archive = zipfile.ZipFile(stored if stored.seekable() else whole)
+                archive = zipfile.ZipFile(whole)
             except zipfile.BadZipFile as error:
                 raise UnusableArchive(f"a damaged zip archive ({error})") from None
             inside = [member for member in archive.infolist() if not member.is_dir()]
             if any(member.flag_bits & 1 for member in inside):
                 raise UnusableArchive("an encrypted zip archive: extract it first")
             for member in inside:
+                name = within + _inside(member.filename)
                 try:
                     with archive.open(member) as content:
-                        reason = self._file(content, within + _inside(member.filename), depth)
+                        reason = self._file(content, name, depth)
                 except _DAMAGES as error:
                     reason = str(error)
                 if reason:
-                    self._say(within + _inside(member.filename), f"a damaged archive: {reason}")
+                    self._say(name, f"a damaged archive: {reason}")
 
     def _file(self, content: IO[bytes], name: str, depth: int) -> str | None:
         """Why it ends early, if it does."""
@@ -194,6 +195,16 @@ class _Unpacking:
         self.spans.setdefault(name, []).append(
             _written(io.BytesIO(f"\n{UNREAD}{reason}\n".encode()), self.spool)
         )
+
+
+@contextmanager
+def _seekable(stored: BinaryIO) -> Iterator[BinaryIO]:
+    if stored.seekable():
+        yield stored
+        return
+    with tempfile.TemporaryFile() as whole:
+        _put(_blocks(stored, CutOff()), whole)
+        yield whole
 
 
 def _inside(name: str) -> str:

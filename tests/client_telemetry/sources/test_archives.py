@@ -223,6 +223,22 @@ def test_a_damaged_file_of_a_zip_is_read_as_far_as_it_goes_and_the_others_whole(
     assert first[-1].decode().startswith(f"{UNREAD}a damaged archive: ")
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_file_of_a_zip_is_said_however_it_is_compressed(tmp_path, method):
+    stored = io.BytesIO()
+    text = b"".join(b"%d\n" % number for number in range(100_000))
+    with zipfile.ZipFile(stored, "w", method) as archive:
+        for name in ("a.log", "b.log"):
+            archive.writestr(name, text)
+    content = bytearray(stored.getvalue())
+    content[len(content) // 4] ^= 255
+    path = tmp_path / "bundle.zip"
+    path.write_bytes(content)
+    first, second = ([line for _, line in lines(log, CutOff()) if line] for log in find_logs([str(path)]))
+    assert second == text.split()
+    assert first[-1].decode().startswith(f"{UNREAD}a damaged archive: ")
+
+
 def test_a_file_that_decompresses_for_ever_ends(tmp_path):
     data = b"one\n"
     for _ in range(6):
