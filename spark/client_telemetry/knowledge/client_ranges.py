@@ -30,7 +30,7 @@ COLUMNS = (
 )
 
 
-KNOWN_ON = "2026-11-28"
+KNOWN_ON = "2026-11-29"
 """When the newest versions of the libraries were last looked up."""
 MOST = 2**15 - 1
 """Request versions are 16-bit integers."""
