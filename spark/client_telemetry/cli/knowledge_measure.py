@@ -119,6 +119,7 @@ def measure(arguments: Sequence[str]) -> int:
     parser.add_argument("--cache", type=Path, metavar="FOLDER", help="of libraries, brokers and outcomes")
     args = parser.parse_args(arguments)
     store.activate()
+    comparable = [subject for subject in args.library if _has_rows_to_compare(subject)]
     said: list[list[str]] = []
     failed = False
     with (
@@ -126,6 +127,12 @@ def measure(arguments: Sequence[str]) -> int:
         older_brokers.measuring(cache_folder(args.cache, "rehearsal"), args.jobs) as measuring,
     ):
         for subject in progress.counted("measuring libraries", args.library):
+            if subject not in comparable:
+                print(
+                    f"{subject.text}: not measured: which librdkafka it has is not known (knowledge build --library asks it)"
+                )
+                failed = True
+                continue
             try:
                 runs = measuring.run(subject)
             except (NotInstalled, BrokerDidNotStart) as error:
@@ -135,14 +142,20 @@ def measure(arguments: Sequence[str]) -> int:
             failed |= _print_compared(subject, runs)
             said += compared_with_table.messages(*as_in_table(subject), subject, runs)
     if args.messages:
-        replace_file(args.messages, _messages_file(args.library, said).encode())
+        replace_file(args.messages, _messages_file(comparable, said).encode())
     return int(failed)
 
 
+def _has_rows_to_compare(subject: Subject) -> bool:
+    """No for a version of a binding whose librdkafka is not known: the binding's own number says nothing about it."""
+    return subject.version in software.bindings().get(subject.program, {subject.version})
+
+
 def as_in_table(subject: Subject) -> tuple[str, str]:
-    """Library and its version: of a binding those of librdkafka."""
+    """Library and its version: of a binding those of librdkafka. Raises KeyError if it is not known which one a binding has."""
     name = newer.library_of(subject.program)
-    return name, software.bindings().get(subject.program, {}).get(subject.version, subject.version)
+    carried = software.bindings().get(subject.program)
+    return name, subject.version if carried is None else carried[subject.version]
 
 
 def _print_compared(subject: Subject, runs: Sequence[OnRelease]) -> bool:

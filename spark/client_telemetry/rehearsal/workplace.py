@@ -40,7 +40,9 @@ class Workplace:
             shutil.copy(file, self.folder)
 
 
-_SAYS_WHY = re.compile(r"no matching|not found|unknown revision|undefined|cannot|could not", re.IGNORECASE)
+_SAYS_WHY = re.compile(
+    r"no matching|not found|unknown revision|undefined|cannot|could not|error: |\*\*\* ", re.IGNORECASE
+)
 
 
 def _reason(output: str) -> str:

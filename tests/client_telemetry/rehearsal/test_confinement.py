@@ -74,6 +74,18 @@ def test_a_library_that_cannot_be_had_is_said_in_one_line_and_left_again(tmp_pat
         Workplace(tmp_path, tmp_path).do("no-such-tool")
 
 
+def test_a_compiler_that_fails_is_quoted_and_not_where_npm_logs_it(tmp_path):
+    """As npm ends when node-gyp compiles a package with several jobs and one file is made too late."""
+    lines = (
+        "npm error make: *** No rule to make target 'config.h', needed by 'x'.  Stop.",
+        "npm error gyp ERR! not ok",
+        "npm error A complete log of this run can be found in: /tmp/x.log",
+    )
+    (tmp_path / "printed").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(NotInstalled, match=r"^npm error make: \*\*\* No rule to make target 'config.h'"):
+        Workplace(tmp_path, tmp_path).do("sh", "-c", "cat printed; exit 1")
+
+
 @pytest.mark.parametrize(
     ("output", "expected"),
     [
