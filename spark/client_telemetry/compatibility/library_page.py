@@ -77,7 +77,9 @@ def _names(library: str) -> str:
     if not names:
         return "nothing"
     return ", ".join(f"`{name}`" for name in names) + (
-        f" (all connections from {client_versions.text(since)})" if since and any(since) else ""
+        f" (all connections from {client_versions.text(since)})"
+        if since and any(since) and since < known_issues.NEWEST
+        else ""
     )
 
 

@@ -52,7 +52,7 @@ def test_too_few_apis_name_no_library():
     few = dict(list(SARAMA.items())[: LEAST - 1])
     found = of(few)
     assert found.named is None and found.candidates[0].library == "sarama"
-    assert found.text == "not identified, candidates: sarama or franz-go"
+    assert found.text == "not identified, candidates: sarama, platformatic-kafka or franz-go"
     assert found.reasons[0] == "5 of 5 APIs have the version that sarama uses here"
 
 
@@ -105,7 +105,7 @@ def test_a_library_that_may_be_configured_not_to_ask_can_be_of_any_version():
         ),
         (
             {0: 10, 1: 12, 2: 6, 3: 11, 8: 8, 18: 0},
-            ("5 of 5 APIs have the version that sarama uses here",),
+            ("5 of 5 APIs have the version that sarama uses here", "none that of platformatic-kafka"),
         ),
     ],
 )
