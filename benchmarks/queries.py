@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from client_telemetry.jobs import main_of
-from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW
+from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW, StageEntry
 from pyspark.sql import SparkSession
 
 from benchmarks.bench import Section
@@ -53,9 +53,13 @@ class Counts:
         return Counts(*(now - then for now, then in zip(astuple(self), astuple(before), strict=True)))
 
 
+WITH_SPARK = "publish_fleet with Spark"
+"""The stage once more, made to use Spark, which it needs for much data only (pipeline/queries.py). Its pages go to `on_spark`."""
+
+
 def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, Counts]:
     """Stage -> its counts. Runs the stages of the daily DAG over a cluster of the sample, in this process, with a new lake
-    in `folder`; the review of the day's upgrades too, with the questions that it asks first.
+    in `folder`; the review of the day's upgrades too, with the questions that it asks first. Pages go to `published`.
     """
     sample = CHECKOUT / "include" / "sample"
     options: dict[str, dict[str, object]] = {
@@ -68,13 +72,19 @@ def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, 
     counts = {}
     result = folder / "result.json"
     days: dict[str, object] = {}
-    for stage in (*DAILY, *UPGRADE_REVIEW):
+    on_spark: dict[str, object] = {"publish": folder / "on_spark", "without-spark-up-to": 0}
+    runs: dict[str, tuple[StageEntry, dict[str, object]]] = {
+        stage.name: (stage, {}) for stage in (*DAILY, *UPGRADE_REVIEW)
+    }
+    runs[WITH_SPARK] = runs["publish_fleet"][0], on_spark
+    for name, (stage, more) in runs.items():
         given = {
             "cluster": CLUSTERS[cluster],
             "lake": folder / "lake",
             "result": result,
             **(days if stage in DAILY else {}),
             **options.get(stage.name, {}),
+            **more,
         }
         before = Counts.until_now(spark)
         with contextlib.redirect_stdout(io.StringIO()):
@@ -82,7 +92,7 @@ def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, 
         reported = json.loads(result.read_text(encoding="utf-8"))
         if code:
             raise RuntimeError(f"{stage.name}: {reported['message']}")
-        counts[stage.name] = Counts.until_now(spark).since(before)
+        counts[name] = Counts.until_now(spark).since(before)
         if stage.name == "collect":
             days = {"days": ",".join(reported["decode_days"])}
     return counts

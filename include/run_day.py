@@ -42,6 +42,7 @@ KNOWLEDGE = ["knowledge", "knowledge_package"]
 RULES = ["owners", *KNOWLEDGE]
 """Locations that the stage profile is told."""
 PAGE = {
+    "starts_spark": True,
     "job": "publish_fleet",
     "locations": ["publish", "hosts", "knowledge_package"],
     "page": "runs",

@@ -48,11 +48,13 @@ def import_what_jobs_import() -> None:
     """When they start and on their way, and exempt it from garbage collection, whose marks would copy each page of memory into
     each fork. The server itself opens no session and starts no thread.
     """
+    import duckdb  # noqa: F401
     import great_expectations  # noqa: F401
     import pandas  # noqa: F401
     import pyspark.sql.connect.session  # noqa: F401
 
     from client_telemetry.knowledge_package import store
+    from client_telemetry.pipeline import duckdb_sql
     from client_telemetry.tables.stages import DAILY, UPGRADE_QUESTION, UPGRADE_REVIEW
 
     # As run_stage.py does, before modules take what they need of it.
@@ -60,6 +62,7 @@ def import_what_jobs_import() -> None:
         store.activate()
     for stage in (*DAILY, *UPGRADE_REVIEW, *UPGRADE_QUESTION):
         importlib.import_module(f"client_telemetry.jobs.{stage.name}")
+    duckdb_sql.make_ready()
     gc.collect()
     gc.freeze()
 

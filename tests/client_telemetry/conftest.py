@@ -3,11 +3,13 @@
 import datetime as dt
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from client_telemetry import knowledge
+from client_telemetry.pipeline.queries import InProcess, OnSpark, Queries
 from pyspark.sql import DataFrame, SparkSession
 
 # Spark gives timestamps in the local time of the Python process.
@@ -107,3 +109,16 @@ def damaged(monkeypatch):
     monkeypatch.undo()
     for module in emptied:
         empty(module)
+
+
+@pytest.fixture(params=["on Spark", "in this process"])
+def given(request: pytest.FixtureRequest, spark: SparkSession) -> Callable[..., Queries]:
+    """Queries over relations: name -> rows and their schema as Spark's DDL. A test of a query runs on both engines."""
+
+    def queries(**relations: tuple[list[tuple], str]) -> Queries:
+        frames = {name: spark.createDataFrame(rows, schema) for name, (rows, schema) in relations.items()}
+        if request.param == "on Spark":
+            return OnSpark(spark, frames)
+        return InProcess({name: frame.toArrow() for name, frame in frames.items()})
+
+    return queries

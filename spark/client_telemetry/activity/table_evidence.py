@@ -27,9 +27,13 @@ from client_telemetry.activity.records import (
 )
 from client_telemetry.identity.client_key import HasClientKey
 from client_telemetry.knowledge import kip511
+from client_telemetry.pipeline.queries import Queries
+from client_telemetry.tables.client_metrics import CLIENT_METRICS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.rows import BrokerRow
+from client_telemetry.tables.table import Table
 from client_telemetry.workers.columns import Vector
-from client_telemetry.workers.pieces import PIECES, batches_of, unpacked
+from client_telemetry.workers.pieces import batches_of, unpacked
 
 SNAPSHOT_SECONDS = 300.0
 """A broker writes what its open connections requested this often (contract, ConnectionEvent kind ACTIVE)."""
@@ -53,28 +57,37 @@ def failed_logins(events: DataFrame, slot_seconds: int) -> DataFrame:
     )
 
 
-def metric_points(pushes: DataFrame, metrics: DataFrame) -> DataFrame:
-    """Points of the metrics that the review compares, with the instance that pushed them."""
-    key = ("cluster_id", "broker_id", "broker_incarnation", "sequence")
-    names = [PREFIX + name for name in sorted(NAMES)]
-    seconds = {
-        name: (F.unix_micros(name) / F.lit(1e6)).alias(name) for name in ("received_at", "start_time", "time")
-    }
-    points = metrics.where(F.col("metric").isin(names) & F.col("client_instance_id").isNotNull()).select(
-        *key,
-        "client_instance_id",
-        "metric",
-        "temporality",
-        F.to_json("attributes").alias("attributes"),
-        *seconds.values(),
-        F.coalesce("value", F.col("value_int").cast("double")).alias("value"),
-    )
-    who = pushes.select(*key, "client_id", "principal", "client_software_name", "client_software_version")
-    return points.where("value is not null").join(who, [*key], "inner")
+_PIECES = pa.schema([("bucket", pa.int32()), ("piece", pa.binary())])
+_PUSH = ("cluster_id", "broker_id", "broker_incarnation", "sequence")
+"""Key of a push in both tables."""
+_SOFTWARE = ("client_software_name", "client_software_version")
+OF_POINTS: Mapping[Table, Sequence[str]] = {
+    CLIENT_METRICS: (
+        *(*_PUSH, "client_instance_id", "metric", "temporality", "attributes"),
+        *("received_at", "start_time", "time", "value", "value_int"),
+    ),
+    CLIENT_PUSHES: (*_PUSH, "client_id", "principal", *_SOFTWARE),
+}
+"""Columns that METRIC_POINTS needs."""
+METRIC_POINTS = f"""
+select point.*, push.client_id as client_id, push.principal as principal,
+    {", ".join(f"push.{name} as {name}" for name in _SOFTWARE)}
+from (
+    select {", ".join(f"{name} as point_{name}" for name in _PUSH)}, client_instance_id, metric, temporality,
+        to_json(attributes) as attributes,
+        {", ".join(f"unix_micros({name}) / 1e6 as {name}" for name in ("received_at", "start_time", "time"))},
+        coalesce(value, cast(value_int as double)) as value
+    from client_metrics
+    where metric in ({", ".join(f"'{PREFIX}{name}'" for name in sorted(NAMES))}) and client_instance_id is not null
+) as point
+join client_pushes as push on {" and ".join(f"push.{name} = point.point_{name}" for name in _PUSH)}
+where point.value is not null
+"""
+"""Points of the metrics that the review compares, with the instance that pushed them: a query of pipeline/queries.py."""
 
 
 class MetricPoint(HasClientKey):
-    """Row of `metric_points`; times in seconds since 1970."""
+    """Row of METRIC_POINTS; times in seconds since 1970."""
 
     client_instance_id: bytes
     metric: str
@@ -113,7 +126,7 @@ class LoginRow(OfBroker):
 
 
 def instance_points(rows: Iterable[MetricPoint]) -> dict[Instance, list[Point]]:
-    """From rows of `metric_points`. A client keeps its instance id for its whole session, so the names of its first
+    """From rows of METRIC_POINTS. A client keeps its instance id for its whole session, so the names of its first
     push apply.
     """
     by_instance: dict[bytes, tuple[Instance, list[Point]]] = {}
@@ -143,15 +156,16 @@ def instance_points(rows: Iterable[MetricPoint]) -> dict[Instance, list[Point]]:
     return dict(by_instance.values())
 
 
-def pushed_series(pushes: DataFrame, metrics: DataFrame) -> list[Series]:
-    """The metric series that instances pushed, read by Spark's workers."""
+def pushed_series(queries: Queries) -> list[Series]:
+    """The metric series that instances pushed. Of the tables OF_POINTS."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
         yield from batches_of(iter([(0, series(instance_points(rows)))]))
 
-    points = metric_points(pushes, metrics).repartition(F.col("client_instance_id"))
-    pieces = unpacked(points.mapInArrow(work, PIECES).select("piece").toArrow().to_batches())
+    queries.work("series", METRIC_POINTS, work, _PIECES, ("client_instance_id",))
+    found = [row["piece"] for row in queries.answers({"pieces": "select piece from series"})["pieces"]]
+    pieces = unpacked([pa.record_batch({"piece": pa.array(found, pa.binary())})])
     all_series = [
         instance_series for piece in cast(Iterator[list[Series]], pieces) for instance_series in piece
     ]

@@ -6,28 +6,29 @@ Brokers report what a connection did between two of their snapshots, so requests
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import TypedDict, cast
+from typing import Any, TypedDict
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, Row, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.activity import event_files
 from client_telemetry.activity.client_metrics import BY_NAME, COUNT, Series, series
 from client_telemetry.activity.event_files import Uses
 from client_telemetry.activity.samples import Values, means, rates
-from client_telemetry.activity.table_evidence import instance_points, metric_points
+from client_telemetry.activity.table_evidence import METRIC_POINTS, OF_POINTS, instance_points
 from client_telemetry.knowledge.kip511 import is_declared
 from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.pipeline.queries import Queries, Work
 from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, GroupDay, bucket, client_text
 from client_telemetry.review.metric_curves import MOST_GROUPS, SHOWN
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.table import Table
 from client_telemetry.workers.columns import expanded, numbered
-from client_telemetry.workers.pieces import Pieces, moved, read_pieces, unpacked
+from client_telemetry.workers.pieces import Pieces
 
 CLIENTS_OF_A_FILE = 400
 _CLIENT = ("client_id", "principal")
@@ -35,12 +36,24 @@ _SOFTWARE = ("client_software_name", "client_software_version")
 _OF_SOFTWARE = "software"
 SEEN = ("first_seen_at", "last_seen_at")
 """Columns of client_connections that `grid` needs."""
-_GROUP = ("of", "name", "version")
+READ: Mapping[Table, Sequence[str]] = {
+    **OF_POINTS,
+    CLIENT_CONNECTIONS: (*_CLIENT, *_SOFTWARE, *SEEN),
+    CLIENTS: (*_CLIENT, "owner"),
+}
+"""Columns that the queries need."""
 _VERSIONS, _OWNERS = "versions", "owners"
-_BETWEEN = "\u0001"
-_TEXTS = "file int, client_id string, principal string, text string"
-_USAGE = "client_id string, principal string, client_software_name string, client_software_version string, api_key int, version int, slot int, requests double, rejected double"
-_VALUES = "client_id string, principal string, client_software_name string, client_software_version string, metric string, slot int, value double"
+_WHO = [(name, pa.string()) for name in (*_CLIENT, *_SOFTWARE)]
+USED = pa.schema(
+    [
+        *_WHO,
+        *((name, pa.int32()) for name in ("api_key", "api_version", "slot")),
+        *((name, pa.float64()) for name in ("requests", "rejected")),
+    ]
+)
+MEASURED = pa.schema([*_WHO, ("metric", pa.string()), ("slot", pa.int32()), ("value", pa.float64())])
+_SHOWN = pa.schema([(name, pa.string()) for name in ("grouping", "name", "version")])
+_TEXTS = pa.schema([("file", pa.int32()), *_WHO[:2], ("text", pa.string())])
 
 
 def grid(connections: Iterable[pa.Table]) -> Grid | None:
@@ -55,27 +68,30 @@ def grid(connections: Iterable[pa.Table]) -> Grid | None:
     return Grid.of(min(since for since, _ in bounds) / 1e6, max(until for _, until in bounds) / 1e6)
 
 
-def usage(spark: SparkSession, events: Sequence[PartitionFile], times: Grid) -> DataFrame:
-    """Rows per client, software, API, version and slot: `requests`, `rejected`, to be summed. `events`: data files of
-    connection_events.
-    """
+def define_curves(queries: Queries, events: Sequence[PartitionFile], times: Grid) -> None:
+    """What each client and software did in each slot: `used` (USED, to be summed), `opened` (`connections` that were open) and
+    `measured` (MEASURED, one row per instance, metric and slot with a value). `events`: data files of connection_events."""
     tasks = files_by_task(events)
     buckets = event_files.tasks_for(events)
 
     def read(task: int) -> Pieces:
         return event_files.read(tasks[task], buckets)
 
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        pieces = cast("Iterator[event_files.Events]", unpacked(batches))
+    def work(pieces: Iterator[event_files.Events]) -> Iterator[pa.RecordBatch]:
         uses = event_files.of_connections(pieces, times.seconds)
         if uses is not None:
             yield from usage_of(uses, times).to_batches()
 
-    return moved(read_pieces(spark, len(tasks), read), buckets).mapInArrow(work, _USAGE)
+    queries.read("used", len(tasks), read, buckets, work, USED)
+    queries.define("opened", opened(times))
+    measure = _measure(times)
+    queries.work("measured", METRIC_POINTS, measure, MEASURED, ("client_instance_id",))
+    for name in ("used", "opened", "measured"):
+        queries.keep(name)
 
 
 def usage_of(uses: Uses, times: Grid) -> pa.Table:
-    """As `usage`: requests between two events are spread evenly over the slots between them."""
+    """Columns USED: requests between two events are spread evenly over the slots between them."""
     used = uses.used[uses.used["requests"] + uses.used["rejected"] > 0]
     first, last = ((used[name] / 1e6 - times.since) / times.seconds for name in ("first_us", "last_us"))
     begin, end = (np.clip(np.floor(at), 0, times.slots - 1).astype(np.int64) for at in (first, last))
@@ -100,23 +116,27 @@ def usage_of(uses: Uses, times: Grid) -> pa.Table:
     )
     who = uses.clients.select([*_CLIENT, *_SOFTWARE]).take(firsts).take(added["who"])
     columns = {name: who[name] for name in who.column_names}
-    columns |= {name: added[name] for name in ("api_key", "version", "slot")}
-    return pa.table({**columns, "requests": added["requests_sum"], "rejected": added["rejected_sum"]})
+    columns |= {"api_key": added["api_key"], "api_version": added["version"], "slot": added["slot"]}
+    columns |= {"requests": added["requests_sum"], "rejected": added["rejected_sum"]}
+    return pa.table(columns).cast(USED)
 
 
-def opened(connections: DataFrame, times: Grid) -> DataFrame:
+def opened(times: Grid) -> str:
     """One row per client, software and slot: `connections` that were open."""
     first, last = (
-        (_seconds(name) - times.since) / times.seconds for name in ("first_seen_at", "last_seen_at")
+        f"cast(least(greatest(floor((unix_micros({name}) - {round(times.since * 1e6)}) / {times.seconds * 1_000_000}), 0), "
+        f"{times.slots - 1}) as int)"
+        for name in SEEN
     )
-    slots = F.sequence(_slot(first, times), _slot(last, times))
-    client_slots = connections.select(*_CLIENT, *_SOFTWARE, F.explode(slots).alias("slot"))
-    return client_slots.groupBy(*_CLIENT, *_SOFTWARE, "slot").agg(F.count("*").alias("connections"))
+    columns = ", ".join((*_CLIENT, *_SOFTWARE))
+    return f"""
+select {columns}, slot, count(*) as connections
+from (select {columns}, explode(sequence({first}, {last})) as slot from client_connections)
+group by {columns}, slot
+"""
 
 
-def measured(pushes: DataFrame, metrics: DataFrame, times: Grid) -> DataFrame:
-    """What instances measured: one row per instance, metric and slot with a value; with client and software."""
-
+def _measure(times: Grid) -> Work:
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
         values = [
@@ -124,14 +144,11 @@ def measured(pushes: DataFrame, metrics: DataFrame, times: Grid) -> DataFrame:
             for instance_series in series(instance_points(rows))
             for value in _values(instance_series, times)
         ]
-        names = [field.split()[0] for field in _VALUES.split(", ")]
-        types = [*(pa.string(),) * 5, pa.int32(), pa.float64()]
-        columns = list(zip(*values, strict=True)) or [()] * len(names)
-        arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, names=names)
+        columns = list(zip(*values, strict=True)) or [()] * len(MEASURED)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, MEASURED, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=MEASURED)
 
-    points = metric_points(pushes, metrics)
-    return points.repartition(F.col("client_instance_id")).mapInArrow(work, _VALUES)
+    return work
 
 
 def _values(instance_series: Series, times: Grid) -> Iterator[tuple[object, ...]]:
@@ -180,115 +197,149 @@ class Groups:
     metrics: tuple[str, ...]
 
 
-def groups(used: DataFrame, open_: DataFrame, values: DataFrame, clients: DataFrame, times: Grid) -> Groups:
-    """`clients`: rows of the table; those without an owner belong to nobody."""
-    owners = (
-        clients.where("owner is not null")
-        .groupBy("client_id", F.coalesce("principal", F.lit("")).alias("of"))
-        .agg(F.min("owner").alias("owner"))
-        .withColumnRenamed("client_id", "named")
+_OWNED = """
+select client_id as owned, coalesce(principal, '') as owned_principal, min(owner) as owner
+from clients where owner is not null group by client_id, coalesce(principal, '')
+"""
+"""Clients without an owner belong to nobody."""
+
+
+def _grouped(relation: str, columns: str) -> str:
+    """Each row once for each group that it belongs to: that of its software version, and of its owner if it has one."""
+    name, version = (f"coalesce({column}, '')" for column in _SOFTWARE)
+    return f"""
+select '{_VERSIONS}' as grouping, {name} as name, {version} as version, {columns} from {relation}
+union all
+select '{_OWNERS}', owner, '', {columns}
+from {relation}
+join owners on client_id <=> owned and coalesce(principal, '') = owned_principal
+"""
+
+
+_OF_GROUP = "grouped.grouping as grouping, grouped.name as name, grouped.version as version"
+
+
+def _of_shown(relation: str, columns: str, values: str) -> str:
+    by = f", {columns}" if columns else ""
+    return f"""
+select {_OF_GROUP}{by}, {values}
+from {relation} as grouped
+join shown as one on one.grouping = grouped.grouping and one.name = grouped.name and one.version = grouped.version
+group by grouped.grouping, grouped.name, grouped.version{by}
+"""
+
+
+def groups(queries: Queries, times: Grid) -> Groups:
+    """Of the relations of define_curves, and `clients`."""
+    queries.define("owners", _OWNED)
+    queries.define("used_by_group", _grouped("used", "api_key, api_version, slot, requests, rejected"))
+    queries.define("opened_by_group", _grouped("opened", "client_id, principal, slot, connections"))
+    queries.define("measured_by_group", _grouped("measured", "metric, slot, value"))
+    shown = _with_most_clients(queries, times)
+    queries.rows_of("shown", pa.Table.from_pylist([_group(key) for key in shown], _SHOWN))
+    found = queries.answers(
+        {
+            "api": _of_shown(
+                "used_by_group",
+                "api_key, api_version, slot",
+                "sum(requests) as requests, sum(rejected) as rejected",
+            ),
+            "connections": _of_shown(
+                "opened_by_group", "slot", "cast(sum(connections) as bigint) as connections"
+            ),
+            "metric": _of_shown("measured_by_group", "metric, slot", "avg(value) as value"),
+            "api_keys": "select distinct api_key from used",
+            "metrics": "select distinct metric from measured",
+        }
     )
-    grouped = [_grouped(frame, owners) for frame in (used, open_, values)]
-    shown = _with_most_clients(grouped[1], times)
-    is_shown = F.concat_ws(_BETWEEN, *_GROUP).isin([_BETWEEN.join(key) for key in shown])
-    of_groups = _sums(*(frame.where(is_shown) for frame in grouped))
-    of_all = [
-        used.select("api_key").distinct().select(F.lit("api_key").alias("kind"), "api_key"),
-        values.select("metric").distinct().select(F.lit("metric_name").alias("kind"), "metric"),
-    ]
-    api_keys: list[int] = []
-    metric_names: list[str] = []
-    for row in _together([*of_groups, *of_all]).collect():
-        if row["kind"] == "api_key":
-            api_keys.append(row["api_key"])
-        elif row["kind"] == "metric_name":
-            metric_names.append(row["metric"])
-        else:
-            _add(shown[row["of"], row["name"], row["version"]], row)
+    for row in found["api"]:
+        own = _shown(shown, row)
+        own.add_requests(row["api_key"], row["api_version"], row["slot"], row["requests"], row["rejected"])
+    for row in found["connections"]:
+        _shown(shown, row).add_connections(row["slot"], row["connections"])
+    for row in found["metric"]:
+        _shown(shown, row).add_metric(row["metric"], row["slot"], row["value"])
     versions, of_owners = (
         tuple(day for (of, *_), day in shown.items() if of == wanted) for wanted in (_VERSIONS, _OWNERS)
     )
-    return Groups(versions, of_owners, tuple(api_keys), tuple(metric_names))
+    api_keys, metrics = (tuple(row[name] for row in found[f"{name}s"]) for name in ("api_key", "metric"))
+    return Groups(versions, of_owners, api_keys, metrics)
 
 
-def _grouped(frame: DataFrame, owners: DataFrame) -> DataFrame:
-    """Each row once for each group that it belongs to: that of its software version, and of its owner if it has one."""
-    is_same = F.col("client_id").eqNullSafe(F.col("named")) & (
-        F.coalesce("principal", F.lit("")) == F.col("of")
-    )
-    name, version = (F.coalesce(column, F.lit("")) for column in _SOFTWARE)
-    version_group = F.struct(F.lit(_VERSIONS).alias("of"), name.alias("name"), version.alias("version"))
-    owner_group = F.struct(
-        F.lit(_OWNERS).alias("of"), F.col("owner").alias("name"), F.lit("").alias("version")
-    )
-    group = F.explode(
-        F.when(F.col("owner").isNull(), F.array(version_group)).otherwise(F.array(version_group, owner_group))
-    )
-    kept = [name for name in frame.columns if name not in _SOFTWARE]
-    if "version" in kept:
-        frame = frame.withColumnRenamed("version", "api_version")
-        kept = ["api_version" if name == "version" else name for name in kept]
-    return (
-        frame.join(F.broadcast(owners), is_same, "left")
-        .select(*kept, group.alias("group"))
-        .select(*kept, "group.*")
-    )
+_Key = tuple[str, str, str]
 
 
-def _with_most_clients(open_: DataFrame, times: Grid) -> dict[tuple[str, ...], GroupDay]:
+def _group(key: _Key) -> dict[str, str]:
+    return dict(zip(_SHOWN.names, key, strict=True))
+
+
+def _shown(shown: Mapping[_Key, GroupDay], row: Mapping[str, Any]) -> GroupDay:
+    return shown[row["grouping"], row["name"], row["version"]]
+
+
+def _with_most_clients(queries: Queries, times: Grid) -> dict[_Key, GroupDay]:
     """Group -> its curves, still empty; of each kind those with the most clients, in this order."""
-    counted = open_.groupBy(*_GROUP).agg(F.count_distinct(F.struct(*_CLIENT)).alias("clients")).collect()
+    counted = queries.answers(
+        {
+            "groups": "select grouping, name, version, count(distinct struct(client_id, principal)) as clients from opened_by_group "
+            "group by grouping, name, version"
+        }
+    )["groups"]
     most = sorted(counted, key=lambda row: (-row["clients"], row["name"], row["version"]))
     return {
         (of, row["name"], row["version"]): GroupDay(
             row["name"], row["version"] if of == _VERSIONS else None, row["clients"], times
         )
         for of in (_VERSIONS, _OWNERS)
-        for row in [row for row in most if row["of"] == of][:MOST_GROUPS]
+        for row in [row for row in most if row["grouping"] == of][:MOST_GROUPS]
     }
 
 
-def _sums(used: DataFrame, open_: DataFrame, values: DataFrame) -> list[DataFrame]:
-    return [
-        used.groupBy(*_GROUP, "api_key", "api_version", "slot").agg(
-            F.lit("api").alias("kind"),
-            F.sum("requests").alias("value"),
-            F.sum("rejected").alias("rejected"),
-        ),
-        open_.groupBy(*_GROUP, "slot").agg(
-            F.lit("connections").alias("kind"), F.sum("connections").cast("double").alias("value")
-        ),
-        values.groupBy(*_GROUP, "metric", "slot").agg(
-            F.lit("metric").alias("kind"), F.avg("value").alias("value")
-        ),
-    ]
+def _rounded(column: str, digits: int) -> str:
+    """Half up. The function `round` of Spark looks at the decimal digits of a number, that of DuckDB at the number."""
+    return f"floor({column} * {10**digits} + 0.5) / {10**digits}"
 
 
-def _together(frames: Sequence[DataFrame]) -> DataFrame:
-    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
-
-
-def _add(group: GroupDay, row: Row) -> None:
-    if row["kind"] == "api":
-        group.add_requests(row["api_key"], row["api_version"], row["slot"], row["value"], row["rejected"])
-    elif row["kind"] == "connections":
-        group.add_connections(row["slot"], int(row["value"]))
-    else:
-        group.add_metric(row["metric"], row["slot"], row["value"])
+_SLOTS_OF_CLIENTS = f"""
+select client_id, principal, kind, line, slot, sum(one) as sum, sum(other) as other, avg(one) as mean
+from (
+    select client_id, coalesce(principal, '') as principal, 'api' as kind,
+        concat(cast(api_key as string), ':', cast(api_version as string)) as line, slot, requests as one, rejected as other
+    from used
+    union all
+    select client_id, coalesce(principal, ''), 'connections', '', slot, cast(connections as double), cast(null as double)
+    from opened
+    union all
+    select client_id, coalesce(principal, ''), 'metric', metric, slot, value, cast(null as double) from measured
+    union all
+    select client_id, coalesce(principal, ''), '{_OF_SOFTWARE}', concat_ws(' ', {", ".join(_SOFTWARE)}), cast(null as int),
+        cast(null as double), cast(null as double)
+    from opened where {is_declared(_SOFTWARE[0])}
+)
+group by client_id, principal, kind, line, slot
+"""
+_LINES_OF_CLIENTS = f"""
+select client_id, principal, collect_list(named_struct('kind', kind, 'line', line, 'points', points)) as lines
+from (
+    select client_id, principal, kind, line,
+        to_json(array_sort(collect_list(case kind
+            when 'api' then array(cast(slot as double), {_rounded("sum", 2)}, {_rounded("other", 2)})
+            when 'connections' then array(cast(slot as double), sum)
+            when 'metric' then array(cast(slot as double), {_rounded("mean", 4)})
+        end))) as points
+    from ({_SLOTS_OF_CLIENTS})
+    group by client_id, principal, kind, line
+)
+group by client_id, principal
+"""
+"""One row per client: its `lines`, each with kind, name (`line`) and `points` as JSON."""
 
 
 def client_files(
-    used: DataFrame,
-    open_: DataFrame,
-    values: DataFrame,
-    groups: Groups,
-    clients: int,
-    times: Grid,
-    marks: Sequence[tuple[float, str]],
+    queries: Queries, groups: Groups, clients: int, times: Grid, marks: Sequence[tuple[float, str]]
 ) -> ClientFiles:
-    """The curve data for the pages of clients: files of some hundred clients each, written as the texts arrive from
-    Spark.
-    """
+    """The curve data for the pages of clients: files of some hundred clients each, written as the texts arrive. Of the relations
+    of define_curves."""
     number = max(1, -(-clients // CLIENTS_OF_A_FILE))
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -296,64 +347,12 @@ def client_files(
             rows = batch.to_pylist()
             file = pa.array([bucket(row["client_id"], row["principal"], number) for row in rows], pa.int32())
             text = pa.array(map(_client_text, rows), pa.string())
-            names = ["file", *_CLIENT, "text"]
-            yield pa.RecordBatch.from_arrays([file, *batch.columns[:2], text], names=names)
+            yield pa.RecordBatch.from_arrays([file, *batch.columns[:2], text], schema=_TEXTS)
 
-    texts = (
-        _lines_of_clients(used, open_, values)
-        .mapInArrow(work, _TEXTS)
-        .repartition("file")
-        .sortWithinPartitions("file", F.coalesce("client_id", F.lit("")), "principal")
-    )
-    return ClientFiles(
-        times,
-        tuple(marks),
-        number,
-        groups.api_keys,
-        groups.metrics,
-        ((row["file"], row["text"]) for row in texts.select("file", "text").toLocalIterator()),
-    )
-
-
-def _lines_of_clients(used: DataFrame, open_: DataFrame, values: DataFrame) -> DataFrame:
-    """One row per client: its `lines`, each with kind, name (`line`) and `points` as JSON."""
-    no_number = F.lit(None).cast("double")
-    of_api = F.concat_ws(":", F.col("api_key").cast("string"), F.col("version").cast("string"))
-    parts = [
-        (used, "api", of_api, F.col("slot"), F.col("requests"), F.col("rejected")),
-        (open_, "connections", F.lit(""), F.col("slot"), F.col("connections").cast("double"), no_number),
-        (values, "metric", F.col("metric"), F.col("slot"), F.col("value"), no_number),
-        (
-            *(open_.where(is_declared("client_software_name")), _OF_SOFTWARE, F.concat_ws(" ", *_SOFTWARE)),
-            *(F.lit(None).cast("int"), no_number, no_number),
-        ),
-    ]
-    rows = [
-        frame.select(
-            "client_id",
-            F.coalesce("principal", F.lit("")).alias("principal"),
-            F.lit(kind).alias("kind"),
-            line.alias("line"),
-            *(column.alias(name) for column, name in zip(numbers, ("slot", "one", "other"), strict=True)),
-        )
-        for frame, kind, line, *numbers in parts
-    ]
-    # Moved once: what follows groups rows of a client, in its task.
-    slots = (
-        reduce(DataFrame.union, rows)
-        .repartition(*_CLIENT)
-        .groupBy(*_CLIENT, "kind", "line", "slot")
-        .agg(F.sum("one").alias("sum"), F.sum("other").alias("other"), F.avg("one").alias("mean"))
-    )
-    slot = F.col("slot").cast("double")
-    point = (
-        F.when(F.col("kind") == "api", F.array(slot, F.round("sum", 2), F.round("other", 2)))
-        .when(F.col("kind") == "connections", F.array(slot, F.col("sum")))
-        .when(F.col("kind") == "metric", F.array(slot, F.round("mean", 4)))
-    )
-    points = F.to_json(F.array_sort(F.collect_list(point)))
-    lines = slots.groupBy(*_CLIENT, "kind", "line").agg(points.alias("points"))
-    return lines.groupBy(*_CLIENT).agg(F.collect_list(F.struct("kind", "line", "points")).alias("lines"))
+    queries.work("client_curves", _LINES_OF_CLIENTS, work, _TEXTS, _CLIENT)
+    texts = queries.in_order("select * from client_curves", ("coalesce(client_id, '')", "principal"), "file")
+    files = ((file, text) for file, _, _, text in texts)
+    return ClientFiles(times, tuple(marks), number, groups.api_keys, groups.metrics, files)
 
 
 class Line(TypedDict):
@@ -378,11 +377,3 @@ def _client_text(row: ClientLines) -> str:
         if line["kind"] != _OF_SOFTWARE
     ]
     return client_text(row["client_id"], row["principal"], software, lines)
-
-
-def _slot(at: Column, times: Grid) -> Column:
-    return F.least(F.greatest(F.floor(at), F.lit(0)), F.lit(times.slots - 1)).cast("int")
-
-
-def _seconds(name: str) -> Column:
-    return F.unix_micros(name) / F.lit(1e6)

@@ -1,16 +1,20 @@
 """What the fleet page needs of a day in addition to the tables' own rows: which standard metrics each client instance
 delivered, and for each client its addresses and the sessions that ended before a push. reports/fleet/ explains them.
+
+Each text is a query of pipeline/queries.py; `define_instances` names those that others build on.
 """
 
-from collections.abc import Collection
-from functools import reduce
-from operator import and_
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from collections.abc import Collection, Mapping, Sequence
 
 from client_telemetry.knowledge.api_key import ApiKey
+from client_telemetry.pipeline.queries import Queries
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTOGRAMS
+from client_telemetry.tables.client_metrics import CLIENT_METRICS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.table import Table
 
 LABELS = {"racks": "client_rack", "group_ids": "group_id", "transactional_ids": "transactional_id"}
 """What people search for an instance by -> the resource attribute of its pushes that has it (KIP-714)."""
@@ -22,133 +26,168 @@ KAFKAS_FAMILIES = ("producer", "consumer", "admin", "app", "kafka", "stream")
 """Words after `org.apache.kafka.` of the groups that Kafka's own clients register, Streams among them (KIP-1076). An
 application's metrics (registerMetricForSubscription) have the name of their own group there."""
 STREAMS = "org.apache.kafka.stream."
-"""The request that assigns a client instance its id and says what to push (KIP-714)."""
 NOTHING_PUSHED = ("no_instance", "no_instance_at_the_time")
 """Rules of client_connections.link_rule: the client is known, but no instance of it pushed at that time."""
 
+READ: Mapping[Table, Sequence[str]] = {
+    CLIENT_SESSIONS: (
+        *("client_instance_id", *CLIENT_KEY, "client_addresses", "broker_ids"),
+        *("pushes", "first_evidence_at", "last_evidence_at", "end_reason"),
+    ),
+    CLIENT_METRICS: ("client_instance_id", "metric", "attributes"),
+    CLIENT_METRIC_HISTOGRAMS: ("client_instance_id", "metric"),
+    CLIENT_PUSHES: ("client_instance_id", *CLIENT_KEY, "resources", "error_code", "received_at"),
+    CLIENT_CONNECTIONS: (
+        *(*CLIENT_KEY, "client_address", "broker_id", "first_seen_at", "last_seen_at"),
+        *("given_instance_ids", "api_uses", "link_rule"),
+    ),
+}
+"""Columns that the queries need."""
 
-def delivered_metrics(points: DataFrame, histograms: DataFrame, standard: Collection[str]) -> DataFrame:
-    """One row per client instance: `metrics`, those of `standard` that it delivered, and `metric_families`, the word
-    after `org.apache.kafka.` of any metric (`share_consumer` for what only share consumers have, KIP-932). Rows of
-    `client_metrics` and `client_metric_histograms` of the day.
-    """
-    metrics = points.select("client_instance_id", "metric").unionByName(
-        histograms.select("client_instance_id", "metric")
-    )
-    kafkas = metrics.where(F.col("client_instance_id").isNotNull() & F.col("metric").startswith(PREFIX))
-    return kafkas.groupBy("client_instance_id").agg(
-        F.collect_set(F.when(F.col("metric").isin(*standard), F.col("metric"))).alias("metrics"),
-        F.collect_set(
-            F.when(F.col("metric").startswith(SHARE_CONSUMER), F.lit("share_consumer")).otherwise(
-                F.split_part("metric", F.lit("."), F.lit(4))
-            )
-        ).alias("metric_families"),
-    )
+KEY = ", ".join(CLIENT_KEY)
 
 
-def alike(sessions: DataFrame, delivered: DataFrame, is_each_its_own: bool) -> DataFrame:
+def listed(texts: Collection[str]) -> str:
+    """Words of the code, not of clients, as a list of SQL."""
+    return ", ".join(f"'{text}'" for text in texts)
+
+
+_FAMILY = "split_part(metric, '.', 4)"
+METRICS = """
+select client_instance_id, metric from client_metrics where client_instance_id is not null
+union all
+select client_instance_id, metric from client_metric_histograms where client_instance_id is not null
+"""
+"""The metrics that instances pushed."""
+
+
+def delivered_metrics(standard: Collection[str]) -> str:
+    """One row per client instance: `metrics`, those of `standard` that it delivered, and `metric_families`, the word after
+    `org.apache.kafka.` of any metric (`share_consumer` for what only share consumers have, KIP-932)."""
+    return f"""
+select client_instance_id,
+    collect_set(case when metric in ({listed(standard)}) then metric end) as metrics,
+    collect_set(case when startswith(metric, '{SHARE_CONSUMER}') then 'share_consumer' else {_FAMILY} end) as metric_families
+from metrics
+where startswith(metric, '{PREFIX}')
+group by client_instance_id
+"""
+
+
+def alike(is_each_its_own: bool) -> str:
     """Instances with their metrics, one row for those of a client that delivered the same: input of
-    metrics_of_libraries. Rows of `client_sessions` and of delivered_metrics. `is_each_its_own`: instances that
-    differ in id and addresses stay separate.
-    """
-    none = F.array().cast("array<string>")
+    metrics_of_libraries. `is_each_its_own`: instances that differ in id and addresses stay separate."""
     who = ("client_instance_id", "client_addresses")
-    instances = sessions.join(delivered, "client_instance_id", "left").select(
-        *(*CLIENT_KEY, *who),
-        *(F.array_sort(F.coalesce(name, none)).alias(name) for name in ("metrics", "metric_families")),
+    same = (*CLIENT_KEY, *(who if is_each_its_own else ()), "metrics", "metric_families")
+    columns = [*same, "count(*) as number"]
+    if not is_each_its_own:
+        columns += [f"min({name}) as {name}" for name in who]
+    delivered = ", ".join(
+        f"array_sort(coalesce({name}, cast(array() as array<string>))) as {name}"
+        for name in ("metrics", "metric_families")
     )
-    if is_each_its_own:
-        return instances.groupBy(*instances.columns).agg(F.count("*").alias("number"))
-    return instances.groupBy(*CLIENT_KEY, "metrics", "metric_families").agg(
-        F.count("*").alias("number"), *(F.min(name).alias(name) for name in who)
-    )
+    return f"""
+select {", ".join(columns)}
+from (
+    select session.*, {delivered}
+    from client_sessions as session
+    left join delivered_metrics as delivered on delivered.client_instance_id = session.client_instance_id
+)
+group by {", ".join(same)}
+"""
 
 
-def application_metrics(points: DataFrame, histograms: DataFrame) -> DataFrame:
-    """One row per client instance that pushed metrics of its application (KIP-1076): `application_metrics`, their names.
-    Rows of `client_metrics` and `client_metric_histograms` of the day."""
-    metrics = points.select("client_instance_id", "metric").unionByName(
-        histograms.select("client_instance_id", "metric")
-    )
-    kafkas = F.col("metric").startswith(PREFIX) & F.split_part("metric", F.lit("."), F.lit(4)).isin(
-        *KAFKAS_FAMILIES
-    )
-    own = metrics.where(F.col("client_instance_id").isNotNull() & ~kafkas)
-    names = F.array_sort(F.collect_set("metric"))
-    return own.groupBy("client_instance_id").agg(names.alias("application_metrics"))
+WITH_APPLICATION_METRICS = f"""
+select {KEY}, application_metrics
+from client_sessions as session
+join (
+    select client_instance_id as pushed_by, array_sort(collect_set(metric)) as application_metrics
+    from metrics
+    where not (startswith(metric, '{PREFIX}') and {_FAMILY} in ({listed(KAFKAS_FAMILIES)}))
+    group by client_instance_id
+) as own on own.pushed_by = session.client_instance_id
+"""
+"""Sessions of instances that pushed metrics of their application (KIP-1076): `application_metrics`, their names."""
+
+OF_STREAMS = f"""
+select client_id, application_ids, process_ids
+from client_sessions as session
+join (
+    select client_instance_id as pushed_by,
+        array_sort(collect_set(attributes['application_id'])) as application_ids,
+        array_sort(collect_set(attributes['process_id'])) as process_ids
+    from client_metrics
+    where client_instance_id is not null and startswith(metric, '{STREAMS}')
+    group by client_instance_id
+) as streams on streams.pushed_by = session.client_instance_id
+"""
+"""Sessions of instances that pushed metrics of Kafka Streams: labels of these metrics (KIP-1091)."""
+
+OF_CLIENTS = f"""
+select {KEY},
+    collect_set(client_address) as addresses,
+    count_if(
+        size(filter(api_uses, use -> use.api_key = {int(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS)} and use.requests > 0)) > 0
+        and link_rule in ({listed(NOTHING_PUSHED)})
+    ) as asked_without_push
+from client_connections
+group by {KEY}
+"""
+"""One row per client: `addresses`; `asked_without_push`, connections on which it was given a subscription but no instance
+pushed."""
+
+GIVEN_INSTANCES = f"""
+select client_instance_id, {", ".join(f"who.{name} as {name}" for name in CLIENT_KEY)},
+    client_addresses, broker_ids, first_evidence_at, last_evidence_at
+from (
+    select given as client_instance_id,
+        min_by(struct({KEY}), first_seen_at) as who,
+        array_sort(collect_set(client_address)) as client_addresses,
+        array_sort(collect_set(broker_id)) as broker_ids,
+        min(first_seen_at) as first_evidence_at,
+        max(last_seen_at) as last_evidence_at
+    from (select *, explode(given_instance_ids) as given from client_connections)
+    group by given
+)
+"""
+"""One row per client instance id that brokers assigned in answers to GetTelemetrySubscriptions; only request logs have the
+answers."""
+
+NEVER_PUSHED = f"""
+select * from ({GIVEN_INSTANCES}) as assigned
+left anti join client_sessions as session on session.client_instance_id = assigned.client_instance_id
+"""
+"""Those of them that did not push."""
+
+RESOURCE_LABELS = f"""
+select client_instance_id, {", ".join(f"collect_set(resource['{label}']) as {name}" for name, label in LABELS.items())}
+from (
+    select client_instance_id, explode(resources) as resource from client_pushes where client_instance_id is not null
+)
+where {" or ".join(f"resource['{label}'] is not null" for label in LABELS.values())}
+group by client_instance_id
+"""
+"""One row per client instance that has any: the values of LABELS in its pushes."""
+
+REFUSED_PUSHES = f"""
+select {KEY}, error_code,
+    count(*) as pushes,
+    count(distinct client_instance_id) as instances,
+    min(received_at) as first_at,
+    max(received_at) as last_at
+from client_pushes
+where error_code <> 0
+group by {KEY}, error_code
+"""
+"""One row per client and error code: pushes answered with it, instances, first and last; error codes are present if the source
+has them."""
 
 
-def streams_labels(points: DataFrame) -> DataFrame:
-    """One row per client instance that pushed metrics of Kafka Streams: `application_ids` and `process_ids`, labels of these
-    metrics (KIP-1091). Rows of `client_metrics` of the day."""
-    streams = points.where(F.col("client_instance_id").isNotNull() & F.col("metric").startswith(STREAMS))
-    return streams.groupBy("client_instance_id").agg(
-        *(
-            F.array_sort(F.collect_set(F.col("attributes")[label])).alias(f"{label}s")
-            for label in ("application_id", "process_id")
-        )
-    )
-
-
-def of_clients(connections: DataFrame) -> DataFrame:
-    """One row per client: CLIENT_KEY; `addresses`; `asked_without_push`, connections on which it was given a
-    subscription but no instance pushed. Rows of `client_connections` of the day.
-    """
-    asks_for_subscription = F.exists(
-        "api_uses", lambda use: (use.api_key == ApiKey.GET_TELEMETRY_SUBSCRIPTIONS) & (use.requests > 0)
-    )
-    return connections.groupBy(*CLIENT_KEY).agg(
-        F.collect_set("client_address").alias("addresses"),
-        F.count_if(asks_for_subscription & F.col("link_rule").isin(*NOTHING_PUSHED)).alias(
-            "asked_without_push"
-        ),
-    )
-
-
-def with_all_addresses(clients: DataFrame, with_addresses: DataFrame) -> DataFrame:
-    """Rows of `clients` with `client_addresses`: all of a client's. `with_addresses`: rows of of_clients."""
-    is_same_client = reduce(and_, (clients[name].eqNullSafe(with_addresses[name]) for name in CLIENT_KEY))
-    addresses = F.coalesce(with_addresses["addresses"], clients["address_sample"]).alias("client_addresses")
-    return clients.join(with_addresses, is_same_client, "left").select(
-        *(clients[name] for name in clients.columns), addresses
-    )
-
-
-def given_instances(connections: DataFrame) -> DataFrame:
-    """One row per client instance id that brokers assigned in answers to GetTelemetrySubscriptions: CLIENT_KEY,
-    `client_addresses`, `broker_ids`, `first_evidence_at`, `last_evidence_at`. Rows of `client_connections` of the
-    day; only request logs have the answers.
-    """
-    instances = connections.select("*", F.explode("given_instance_ids").alias("given"))
-    return instances.groupBy(F.col("given").alias("client_instance_id")).agg(
-        *(F.min_by(name, "first_seen_at").alias(name) for name in CLIENT_KEY),
-        F.array_sort(F.collect_set("client_address")).alias("client_addresses"),
-        F.array_sort(F.collect_set("broker_id")).alias("broker_ids"),
-        F.min("first_seen_at").alias("first_evidence_at"),
-        F.max("last_seen_at").alias("last_evidence_at"),
-    )
-
-
-def resource_labels(pushes: DataFrame) -> DataFrame:
-    """One row per client instance that has any: the values of LABELS in its pushes. Rows of `client_pushes`."""
-    labels = pushes.where(F.col("client_instance_id").isNotNull()).select(
-        "client_instance_id", F.explode("resources").alias("resource")
-    )
-    return (
-        labels.where(F.arrays_overlap(F.map_keys("resource"), F.array(*map(F.lit, LABELS.values()))))
-        .groupBy("client_instance_id")
-        .agg(*(F.collect_set(F.col("resource")[label]).alias(name) for name, label in LABELS.items()))
-    )
-
-
-def refused_pushes(pushes: DataFrame) -> DataFrame:
-    """One row per client and error code: pushes answered with it, instances, first and last. Rows of `client_pushes`;
-    error codes are present if the source has them.
-    """
-    refused = pushes.where(F.col("error_code") != 0)
-    return refused.groupBy(*CLIENT_KEY, "error_code").agg(
-        F.count("*").alias("pushes"),
-        F.count_distinct("client_instance_id").alias("instances"),
-        F.min("received_at").alias("first_at"),
-        F.max("received_at").alias("last_at"),
-    )
+def define_instances(queries: Queries, standard: Collection[str]) -> None:
+    """`metrics`, `delivered_metrics`, `of_clients`, `never_pushed` and `resource_labels`. `standard`: see delivered_metrics."""
+    queries.define("metrics", METRICS)
+    queries.define("delivered_metrics", delivered_metrics(standard))
+    queries.define("resource_labels", RESOURCE_LABELS)
+    for name, text in (("of_clients", OF_CLIENTS), ("never_pushed", NEVER_PUSHED)):
+        queries.define(name, text)
+        queries.keep(name)

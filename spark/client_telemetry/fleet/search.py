@@ -1,16 +1,14 @@
-"""The contents of a day's search.json and the files next to it, made by Spark's workers: reports/fleet/search.py
-describes them.
-"""
+"""The contents of a day's search.json and the files next to it: reports/fleet/search.py describes them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.fleet.instances import KEY
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
+from client_telemetry.pipeline.queries import Queries, Work
 from client_telemetry.reports.fleet.search import (
     NEVER_PUSHED,
     SearchedRow,
@@ -21,58 +19,49 @@ from client_telemetry.reports.fleet.search import (
     names_of,
 )
 from client_telemetry.subscriptions.instances import kafka_uuid
-from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
+from client_telemetry.tables.table import Table
 
-_WHO = (*CLIENT_KEY, "group_ids", "transactional_ids", "client_addresses")
-_OF_INSTANCE = (
-    *("place", *_WHO, "client_instance_id", "racks", "broker_ids"),
-    *("pushes", "first_evidence_at", "last_evidence_at", "end_reason"),
-)
 _OF_CLIENT = (
-    "place",
-    *_WHO,
-    "owner",
-    "application",
-    "connections",
-    "instances",
-    "first_seen_at",
-    "last_seen_at",
+    *(*CLIENT_KEY, "group_ids", "transactional_ids", "owner", "application"),
+    *("connections", "instances", "first_seen_at", "last_seen_at"),
 )
-_ROWS = "kind int, place bigint, text string"
+READ: Mapping[Table, Sequence[str]] = {CLIENTS: (*_OF_CLIENT, "address_sample")}
+"""Columns that the queries need, beside those of instances.READ."""
+_TEXTS = pa.schema([("kind", pa.int32()), ("place", pa.int64()), ("text", pa.string())])
 _CLIENTS, _INSTANCES, _IDS, _NAMES = range(4)
 """Kinds of texts, in the order in which SearchIndex has them."""
 _LAST = 2**62
 """The place of what follows the rows of a table."""
 
+_SEARCHED_CLIENTS = f"""
+select place, {", ".join(f"client.{name} as {name}" for name in _OF_CLIENT)},
+    coalesce(seen.addresses, client.address_sample) as client_addresses
+from clients as client
+left join of_clients as seen on {" and ".join(f"client.{name} <=> seen.{name}" for name in CLIENT_KEY)}
+"""
+_SEARCHED_INSTANCES = f"""
+select place, {KEY}, group_ids, transactional_ids, client_addresses, session.client_instance_id as client_instance_id, racks,
+    broker_ids, pushes, first_evidence_at, last_evidence_at, end_reason
+from client_sessions as session
+left join resource_labels as label on label.client_instance_id = session.client_instance_id
+union all
+select cast({_LAST} as bigint), {KEY}, cast(null as array<string>), cast(null as array<string>), client_addresses,
+    client_instance_id, cast(null as array<string>),
+    broker_ids, cast(0 as bigint), first_evidence_at, last_evidence_at, '{NEVER_PUSHED}'
+from never_pushed
+"""
 
-def search_index(
-    cluster_name: str,
-    day: str,
-    clients: DataFrame,
-    instances: DataFrame,
-    never_pushed: DataFrame,
-    hosts: HostNames = NO_HOSTS,
-) -> SearchIndex:
-    """`clients`: rows of `clients` with `client_addresses`, all of a client; `instances`: rows of `client_sessions`
-    with the labels of each instance; both with their `place` in search.json, a number. `never_pushed`: rows of
-    fleet_instances.given_instances.
-    """
-    silent = never_pushed.select(
-        *CLIENT_KEY,
-        *(
-            F.lit(None).cast("array<string>").alias(name)
-            for name in ("group_ids", "transactional_ids", "racks")
-        ),
-        *("client_instance_id", "client_addresses", "broker_ids", "first_evidence_at", "last_evidence_at"),
-        F.lit(_LAST).alias("place"),
-        F.lit(0).cast("bigint").alias("pushes"),
-        F.lit(NEVER_PUSHED).alias("end_reason"),
+
+def search_index(queries: Queries, cluster_name: str, day: str, hosts: HostNames = NO_HOSTS) -> SearchIndex:
+    """Of the relations of define_instances, `clients` and `client_sessions`."""
+    queries.work("client_texts", _SEARCHED_CLIENTS, _texts(_CLIENTS, client_entry, hosts), _TEXTS)
+    queries.work("instance_texts", _SEARCHED_INSTANCES, _texts(_INSTANCES, instance_entry, hosts), _TEXTS)
+    texts = queries.in_order(
+        "select kind, text, place from client_texts union all select kind, text, place from instance_texts",
+        ("kind", "place", "text"),
     )
-    rows = instances.select(*_OF_INSTANCE).unionByName(silent)
-    of_clients = _texts(clients.select(*_OF_CLIENT), _CLIENTS, client_entry, hosts)
-    of_instances = _texts(rows, _INSTANCES, instance_entry, hosts)
-    texts = of_clients.union(of_instances).sort("kind", "place", "text").select("kind", "text")
-    in_turn = _InTurn((row["kind"], row["text"]) for row in texts.toLocalIterator())
+    in_turn = _InTurn((kind, text) for kind, text, _ in texts)
     return SearchIndex(
         cluster_name,
         day,
@@ -107,9 +96,7 @@ class _InTurn:
         return (text for text, _ in groupby(self.texts(kind)))
 
 
-def _texts(
-    rows: DataFrame, kind: int, entry: Callable[[SearchedRow, HostNames], dict[str, object]], hosts: HostNames
-) -> DataFrame:
+def _texts(kind: int, entry: Callable[[SearchedRow, HostNames], dict[str, object]], hosts: HostNames) -> Work:
     """Of each row its entry, the names that it is found by, and its instance id if it has one."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -127,10 +114,9 @@ def _texts(
                 *((_NAMES, 0, name) for name in names),
             ]
             columns = list(zip(*found, strict=True)) or [()] * 3
-            kinds = (pa.int32(), pa.int64(), pa.string())
             yield pa.RecordBatch.from_arrays(
-                [pa.array(column, type_) for column, type_ in zip(columns, kinds, strict=True)],
-                names=["kind", "place", "text"],
+                [pa.array(column, field.type) for column, field in zip(columns, _TEXTS, strict=True)],
+                schema=_TEXTS,
             )
 
-    return rows.mapInArrow(work, _ROWS)
+    return work

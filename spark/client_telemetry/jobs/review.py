@@ -9,7 +9,7 @@ import datetime as dt
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from client_telemetry.activity.table_evidence import pushed_series
+from client_telemetry.activity.table_evidence import OF_POINTS, pushed_series
 from client_telemetry.compatibility.listener_mechanisms import add_mechanisms
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.identity.owners import load_owner_rules
@@ -20,6 +20,7 @@ from client_telemetry.jobs.review_prediction import ask_first, show_in_report
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.options import add_options
+from client_telemetry.pipeline.queries import queries
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, days, parser, run, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.review import applications, decision, workers
@@ -29,8 +30,6 @@ from client_telemetry.review.outcome_rows import RowsOf
 from client_telemetry.review.phases import NoSuchUpgrade
 from client_telemetry.review.planned import Planned, days_of_review, planned
 from client_telemetry.review.setting import Setting
-from client_telemetry.tables.client_metrics import CLIENT_METRICS
-from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 
 
@@ -56,7 +55,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
         return partial(review_parts.outcomes, rows_of, stage.lake.place(UPGRADE_OUTCOMES))
 
     with ThreadPoolExecutor(1) as pool:
-        pushes = pool.submit(lambda: pushed_series(inputs.frame(CLIENT_PUSHES), inputs.frame(CLIENT_METRICS)))
+        pushes = pool.submit(lambda: pushed_series(queries(stage, inputs, OF_POINTS)))
         try:
             of_tables = reviewed(inputs, plan, owner_rules, writer_of)
         except (NoSuchUpgrade, WindowWithoutData) as error:

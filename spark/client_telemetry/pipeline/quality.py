@@ -18,6 +18,8 @@ from pyspark.sql import DataFrame
 
 from client_telemetry.lake.files import PartitionFile, stored_rows
 from client_telemetry.lake.plain_rows import plain_rows
+from client_telemetry.pipeline import duckdb_sql
+from client_telemetry.pipeline.duckdb_sql import in_utc, parsed
 from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables import quality_findings as findings
 from client_telemetry.tables.rows import QualityResultRow
@@ -73,19 +75,17 @@ def import_in_background() -> None:
 
 @cache
 def _imported() -> None:
-    """Great Expectations and sqlglot's dialects. Callers hold _IMPORTING."""
+    """Great Expectations, and what translates SQL. Callers hold _IMPORTING."""
     import great_expectations  # noqa: F401
-    import sqlglot
 
     import client_telemetry.tables.expectations  # noqa: F401
 
-    sqlglot.transpile("select 1", read="spark", write="duckdb")
+    duckdb_sql.make_ready()
 
 
 def _import() -> None:
     """What audits use, by one thread. Modules of Great Expectations import each other in a circle: a thread that enters it at
-    another place than the one that is importing finds modules without their names. sqlglot makes its dialects ready when
-    they are first used: SQL that another thread has it write meanwhile is wrong.
+    another place than the one that is importing finds modules without their names.
     """
     with _IMPORTING:
         _imported()
@@ -149,17 +149,17 @@ def _validate_in_memory(
         for expectation in expectations
         for metric in expectation.get_validation_dependencies().get_metric_configurations()
     }
-    query = _parsed(f"select {', '.join(metrics.values())} from slice")
+    query = parsed(f"select {', '.join(metrics.values())} from slice")
     columns = _columns(query, suite)
     empty = pa.schema([suite.table.arrow_schema.field(name) for name in columns]).empty_table()
     rows = pa.concat_tables([empty, *read(columns)])
     with duckdb.connect(config={"threads": 1}) as database:
-        database.register("slice", _in_utc(rows))
+        database.register("slice", in_utc(rows))
 
         def examples(columns: Sequence[str], condition: str) -> pa.Table:
             names, key = (", ".join(f"`{name}`" for name in names) for names in (columns, suite.table.key))
             query = f"select {names} from slice where {condition} order by {key} limit {_EXAMPLES}"
-            return database.sql(_parsed(query).sql(dialect="duckdb")).to_arrow_table()
+            return database.sql(parsed(query).sql(dialect="duckdb")).to_arrow_table()
 
         (numbers,) = database.execute(query.sql(dialect="duckdb")).fetchall()
         values = dict(zip(metrics, numbers, strict=True))
@@ -233,7 +233,7 @@ def _result(
 
 def _example_columns(suite: Suite, condition: str) -> list[str]:
     """The key, and what the condition reads but for payloads."""
-    names = {*suite.table.key, *_columns(_parsed(f"select {condition} from slice"), suite)}
+    names = {*suite.table.key, *_columns(parsed(f"select {condition} from slice"), suite)}
     payloads = {column.name for column in suite.table.columns if column.kind == BINARY} - {*suite.table.key}
     return [column.name for column in suite.table.columns if column.name in names - payloads]
 
@@ -249,19 +249,6 @@ def _as_text(value: object) -> str:
     return kafka_uuid(value) if isinstance(value, bytes) else str(value)
 
 
-def _parsed(query: str) -> "Select":
-    """A query in Spark's SQL. Of no rows, Spark's count_if is 0 and DuckDB's null."""
-    import sqlglot
-    from sqlglot import exp
-
-    def counted(node: exp.Expression) -> exp.Expression:
-        if isinstance(node, exp.CountIf):
-            return exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=node.this))
-        return node
-
-    return cast("exp.Select", sqlglot.parse_one(query, read="spark").transform(counted))
-
-
 def _columns(query: "Select", suite: Suite) -> list[str]:
     """Columns of the table that a query names. A field of a struct may be called like a column, which is then read for
     nothing.
@@ -270,15 +257,6 @@ def _columns(query: "Select", suite: Suite) -> list[str]:
 
     named = {column.name for column in query.find_all(exp.Column)}
     return [column.name for column in suite.table.columns if column.name in named]
-
-
-def _in_utc(rows: pa.Table) -> pa.Table:
-    """Times without their zone, which is UTC: DuckDB knows zones only with an extension that it would download."""
-    fields = [
-        field.with_type(pa.timestamp(field.type.unit)) if pa.types.is_timestamp(field.type) else field
-        for field in rows.schema
-    ]
-    return rows.cast(pa.schema(fields))
 
 
 def result_rows(

@@ -294,11 +294,13 @@ def run(
     nothing_to_do: Callable[[argparse.Namespace], str | None] = lambda _: None,
     starts_spark: Literal["at once", "if needed", "never"] = "at once",
     workers_import: str | None = None,
+    has_gate: bool = True,
 ) -> int:
     """Run a stage and return its exit code: 0 done, 1 failed, 2 bad arguments, 3 a gate failed.
 
     `nothing_to_do` may end the stage before Spark starts, with a sentence that says why. `starts_spark`: a stage that
-    starts it if needed has a gate without Spark for what it wrote without. `workers_import`: as for `spark_session`.
+    starts it if needed has a gate without Spark for what it wrote without. `workers_import`: as for `spark_session`. `has_gate`:
+    whether it writes tables.
     """
     stage = arguments.prog
     args = argparse.Namespace(result=None, cluster=None)
@@ -310,7 +312,7 @@ def run(
         idle = nothing_to_do(args)
         if idle:
             return _finish(stage, args, OK, Outcome(idle), [])
-        if starts_spark != "never":
+        if starts_spark != "never" and has_gate:
             quality.import_in_background()
         start = partial(spark_session, stage, args.lake, workers_import)
         lake = Lake(

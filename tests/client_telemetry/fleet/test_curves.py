@@ -1,5 +1,8 @@
 """A day over time: what connections asked is spread over slots, and added up by software version and by owner."""
 
+import datetime as dt
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,7 +13,7 @@ from client_telemetry.reports.fleet.day_curves import Grid
 GRID = Grid(1000.0, 10, 6)
 USAGE = (
     "client_id string, principal string, client_software_name string, client_software_version string, "
-    "api_key int, version int, slot int, requests double, rejected double"
+    "api_key int, api_version int, slot int, requests double, rejected double"
 )
 OPEN = USAGE.partition(", api_key")[0] + ", slot int, connections bigint"
 VALUES = USAGE.partition(", api_key")[0] + ", metric string, slot int, value double"
@@ -38,7 +41,7 @@ def test_requests_are_spread_evenly_over_the_slots_between_two_events() -> None:
         (2, 10.0, 1.0),
         (3, 5.0, 0.5),
     ]
-    assert {(row["client_id"], row["principal"], row["version"]) for row in found} == {("a", "User:a", 9)}
+    assert {(row["client_id"], row["principal"], row["api_version"]) for row in found} == {("a", "User:a", 9)}
 
 
 def test_what_lies_in_one_slot_or_at_one_time_stays_there() -> None:
@@ -62,23 +65,19 @@ def test_nothing_of_what_lies_within_the_day_is_lost() -> None:
     assert sum(found["rejected"].to_pylist()) == pytest.approx(100)
 
 
-def test_groups_are_versions_and_owners_with_most_clients(spark) -> None:
+def test_groups_are_versions_and_owners_with_most_clients(given) -> None:
     kgo, java = ("kgo", "v1"), ("apache-kafka-java", "3.9.1")
     of_a, of_b, of_c = ("a", "User:a", *kgo), ("b", None, *java), ("c", "User:c", *java)
-    used = spark.createDataFrame(
-        [(*of_a, 0, 9, 1, 5.0, 0.0), (*of_a, 0, 9, 1, 5.0, 1.0), (*of_b, 1, 4, 0, 8.0, 0.0), (*of_c, 1, 4, 0, 4.0, 0.0)],
-        USAGE,
-    )  # fmt: skip
-    open_ = spark.createDataFrame([(*of_a, 1, 2), (*of_b, 0, 1), (*of_c, 0, 1)], OPEN)
-    values = spark.createDataFrame(
-        [("b", "", *java, LATENCY, 2, 4.0), ("c", "User:c", *java, LATENCY, 2, 6.0)], VALUES
+    used = [(*of_a, 0, 9, 1, 5.0, 0.0), (*of_a, 0, 9, 1, 5.0, 1.0), (*of_b, 1, 4, 0, 8.0, 0.0), (*of_c, 1, 4, 0, 4.0, 0.0)]  # fmt: skip
+    measured = [("b", "", *java, LATENCY, 2, 4.0), ("c", "User:c", *java, LATENCY, 2, 6.0)]
+    clients = [("a", "User:a", "team a"), ("b", None, "team b"), ("b", None, "team b"), ("c", "User:c", None)]
+    queries = given(
+        used=(used, USAGE),
+        opened=([(*of_a, 1, 2), (*of_b, 0, 1), (*of_c, 0, 1)], OPEN),
+        measured=(measured, VALUES),
+        clients=(clients, "client_id string, principal string, owner string"),
     )
-    clients = spark.createDataFrame(
-        [("a", "User:a", "team a"), ("b", None, "team b"), ("b", None, "team b"), ("c", "User:c", None)],
-        "client_id string, principal string, owner string",
-    )
-
-    groups = fleet_curves.groups(used, open_, values, clients, GRID)
+    groups = fleet_curves.groups(queries, GRID)
     java_day, kgo_day = groups.versions
     assert (java_day.title, java_day.clients, kgo_day.title, kgo_day.clients) == (
         "apache-kafka-java 3.9.1",
@@ -97,3 +96,36 @@ def test_groups_are_versions_and_owners_with_most_clients(spark) -> None:
         "the owner of a null principal"
     )
     assert (sorted(groups.api_keys), groups.metrics) == ([0, 1], (LATENCY,))
+
+
+def test_connections_are_open_in_each_slot_that_they_touch(given) -> None:
+    at = [dt.datetime.fromtimestamp(seconds, dt.UTC) for seconds in (1000, 1009.9, 1025, 1060)]
+    who = ("a", None, "kgo", "v1")
+    connections = [(*who, at[0], at[1]), (*who, at[1], at[2]), (*who, at[2], at[3])]
+    schema = USAGE.partition(", api_key")[0] + ", first_seen_at timestamp, last_seen_at timestamp"
+    queries = given(client_connections=(connections, schema))
+    found = queries.answers({"opened": fleet_curves.opened(GRID)})["opened"]
+    assert {row["slot"]: row["connections"] for row in found} == {0: 2, 1: 1, 2: 2, 3: 1, 4: 1, 5: 1}
+
+
+def test_the_curves_of_a_client_are_sums_and_means_of_its_slots(given) -> None:
+    kgo, java = ("kgo", "v1"), ("", "")
+    used = [("a", "User:a", *kgo, 0, 9, 1, 5.004, 0.0), ("a", "User:a", *java, 0, 9, 1, 5.0, 1.0), ("a", "User:a", *kgo, 0, 9, 0, 1.0, 0.0)]  # fmt: skip
+    measured = [("a", "User:a", *kgo, LATENCY, 2, 4.00015), ("a", "User:a", *kgo, LATENCY, 2, 6.0)]
+    queries = given(
+        used=(used, USAGE),
+        opened=([("a", "User:a", *kgo, 1, 2), ("a", "User:a", *java, 1, 1), (None, None, *java, 0, 1)], OPEN),
+        measured=(measured, VALUES),
+    )
+    groups = fleet_curves.Groups((), (), (0,), (LATENCY,))
+    files = {
+        name: "".join(texts)
+        for name, texts in fleet_curves.client_files(queries, groups, 2, GRID, ()).files()
+    }
+    (name,) = [name for name in files if name != "curves.json"]
+    nobody, own = json.loads(files[name])["clients"]
+    assert (nobody["client_id"], nobody["principal"], nobody["software"]) == (None, "", [])
+    assert own["software"] == ["kgo v1"]
+    assert own["connections"] == [[1.0, 3.0]]
+    assert own["requests"] == {"0:9": [[0.0, 1.0, 0.0], [1.0, 10.0, 1.0]]}
+    assert own["metrics"] == {LATENCY: [[2.0, 5.0001]]}

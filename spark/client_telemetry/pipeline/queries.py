@@ -1,0 +1,241 @@
+"""Queries in one SQL, Spark's: run by Spark, or, where there is little data, by DuckDB in this process, which then needs no JVM.
+sqlglot translates; tests/client_telemetry/pipeline/test_queries.py and those of each query compare the rows.
+
+A relation is a table of the stage's inputs, or what was defined of others; texts name it after `from` and `join`, and give it
+another name (`as`) where they name its columns with it.
+"""
+
+import re
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self, cast
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from client_telemetry.lake.files import stored_rows
+from client_telemetry.lake.plain_rows import plain_rows
+from client_telemetry.pipeline.duckdb_sql import in_utc, translated, with_zone
+from client_telemetry.pipeline.inputs import StageInputs
+from client_telemetry.pipeline.one_query import in_one_query
+from client_telemetry.pipeline.stage import Stage
+from client_telemetry.tables.table import Table
+from client_telemetry.workers.exchange import read_in_tasks
+from client_telemetry.workers.pieces import Pieces, moved, read_pieces, unpacked
+
+Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""What Python makes of a relation's batches, or of those of one of its parts."""
+PLACE = "place"
+"""bigint. Column of each table of the inputs: grows with the place of a row in the table."""
+ROWS_WITHOUT_SPARK = 1_000_000
+"""Of a day, all tables together."""
+_NAMED = re.compile(r"\b(from|join)\s+(\w+)", re.IGNORECASE)
+_BATCH_ROWS = 10_000
+
+
+class Queries(ABC):
+    """Relations by name. A context: what is kept goes with it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    @abstractmethod
+    def release(self) -> None: ...
+
+    @abstractmethod
+    def rows_of(self, name: str, rows: pa.Table) -> None:
+        """A relation of these rows: few, sent with the query."""
+
+    @abstractmethod
+    def define(self, name: str, text: str) -> None:
+        """A relation that is computed where it is used."""
+
+    @abstractmethod
+    def keep(self, name: str) -> None:
+        """Computed once for several uses."""
+
+    @abstractmethod
+    def work(self, name: str, text: str, work: Work, schema: pa.Schema, parts: Sequence[str] = ()) -> None:
+        """A relation of what `work` makes of the rows of a query. `parts`: columns; rows with equal values in them come to one
+        call."""
+
+    @abstractmethod
+    def read(
+        self,
+        name: str,
+        tasks: int,
+        read: Callable[[int], Pieces],
+        parts: int,
+        work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
+        schema: pa.Schema,
+    ) -> None:
+        """A relation of what `work` makes of the pieces of each of so many parts that `read` returns for each task."""
+
+    @abstractmethod
+    def answers(self, texts: Mapping[str, str]) -> dict[str, Iterator[Any]]:
+        """The rows of several queries, times in UTC."""
+
+    @abstractmethod
+    def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query one after the other, not all of them in memory. `part`: a column; only rows that have the same
+        value in it are next to each other and in order."""
+
+
+def queries(
+    stage: Stage,
+    inputs: StageInputs,
+    tables: Mapping[Table, Sequence[str]],
+    beside: Sequence[Table] = (),
+    without_spark_up_to: int = ROWS_WITHOUT_SPARK,
+) -> Queries:
+    """With these columns of these tables as relations; in this process up to so many rows of them and of the tables `beside`, of
+    which `read` gets the files."""
+    if sum(inputs.count(table) for table in (*tables, *beside)) <= without_spark_up_to:
+        return InProcess({table.name: _stored(inputs, table, columns) for table, columns in tables.items()})
+    return OnSpark(
+        stage.spark,
+        {
+            table.name: inputs.frame(table).select(*columns, F.monotonically_increasing_id().alias(PLACE))
+            for table, columns in tables.items()
+        },
+    )
+
+
+def _stored(inputs: StageInputs, table: Table, columns: Sequence[str]) -> pa.Table:
+    schema = pa.schema([table.arrow_schema.field(name) for name in columns])
+    rows = pa.concat_tables([schema.empty_table(), *stored_rows(inputs.files(table), table, columns)])
+    return rows.append_column(PLACE, pa.array(range(len(rows)), pa.int64()))
+
+
+class OnSpark(Queries):
+    def __init__(self, spark: SparkSession, relations: Mapping[str, DataFrame]) -> None:
+        self._spark = spark
+        self._frames = dict(relations)
+        self._sources: dict[str, str] = {}
+        """Relation -> what stands for its name: a query in parentheses, or a view of its frame. Sessions are shared: names of views
+        are used once."""
+        self._kept: list[DataFrame] = []
+
+    def release(self) -> None:
+        for frame in self._kept:
+            frame.unpersist()
+        for source in self._sources.values():
+            if not source.startswith("("):
+                self._spark.catalog.dropTempView(source)
+        self._kept.clear()
+        self._sources.clear()
+
+    def rows_of(self, name: str, rows: pa.Table) -> None:
+        self._frames[name] = F.broadcast(self._spark.createDataFrame(rows))
+
+    def define(self, name: str, text: str) -> None:
+        self._sources[name] = f"({self._with_sources(text)})"
+
+    def keep(self, name: str) -> None:
+        source = self._sources.pop(name, None)
+        frame = self._spark.sql(f"select * from {source}") if source else self._frames[name]
+        self._frames[name] = frame.persist()
+        self._kept.append(frame)
+
+    def work(self, name: str, text: str, work: Work, schema: pa.Schema, parts: Sequence[str] = ()) -> None:
+        rows = self._frame(text)
+        if parts:
+            rows = rows.repartition(*parts)
+        self._frames[name] = rows.mapInArrow(work, from_arrow_schema(schema))
+
+    def read(
+        self,
+        name: str,
+        tasks: int,
+        read: Callable[[int], Pieces],
+        parts: int,
+        work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
+        schema: pa.Schema,
+    ) -> None:
+        pieces = moved(read_pieces(self._spark, tasks, read), parts)
+        self._frames[name] = pieces.mapInArrow(
+            lambda batches: work(unpacked(batches)), from_arrow_schema(schema)
+        )
+
+    def answers(self, texts: Mapping[str, str]) -> dict[str, Iterator[Any]]:
+        return in_one_query({name: self._frame(text) for name, text in texts.items()})
+
+    def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[tuple[Any, ...]]:
+        rows = self._frame(text)
+        by = [F.expr(each) for each in order]
+        rows = rows.repartition(part).sortWithinPartitions(part, *by) if part else rows.sort(*by)
+        return map(tuple, rows.toLocalIterator())
+
+    def _frame(self, text: str) -> DataFrame:
+        return self._spark.sql(self._with_sources(text))
+
+    def _with_sources(self, text: str) -> str:
+        return _NAMED.sub(lambda found: f"{found[1]} {self._source(found[2])}", text)
+
+    def _source(self, name: str) -> str:
+        """Raises KeyError if there is no such relation."""
+        if name not in self._sources:
+            view = f"{name}_{uuid.uuid4().hex}"
+            self._frames[name].createOrReplaceTempView(view)
+            self._sources[name] = view
+        return self._sources[name]
+
+
+class InProcess(Queries):
+    def __init__(self, relations: Mapping[str, pa.Table]) -> None:
+        import duckdb
+
+        self._database = duckdb.connect(config={"threads": 1})
+        for name, rows in relations.items():
+            self.rows_of(name, rows)
+
+    def release(self) -> None:
+        self._database.close()
+
+    def rows_of(self, name: str, rows: pa.Table) -> None:
+        self._database.register(name, in_utc(rows))
+
+    def define(self, name: str, text: str) -> None:
+        self._database.execute(f'create temp view "{name}" as {translated(text)}')
+
+    def keep(self, name: str) -> None:
+        rows = self._database.table(name).to_arrow_table()
+        self._database.execute(f'drop view "{name}"')
+        self._database.register(name, rows)
+
+    def work(self, name: str, text: str, work: Work, schema: pa.Schema, parts: Sequence[str] = ()) -> None:
+        rows = self._query(text)
+        self.rows_of(name, pa.Table.from_batches(work(with_zone(rows).to_batches(_BATCH_ROWS)), schema))
+
+    def read(
+        self,
+        name: str,
+        tasks: int,
+        read: Callable[[int], Pieces],
+        parts: int,
+        work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
+        schema: pa.Schema,
+    ) -> None:
+        pieces = read_in_tasks(None, tasks, read).moved(parts)
+        found = pieces.worked(
+            lambda received: ((0, batch) for batch in work(cast("Iterator[Any]", received)))
+        )
+        self.rows_of(name, pa.Table.from_batches(found.collected(), schema))
+
+    def answers(self, texts: Mapping[str, str]) -> dict[str, Iterator[Any]]:
+        return {name: iter(plain_rows(with_zone(self._query(text)))) for name, text in texts.items()}
+
+    def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[tuple[Any, ...]]:
+        by = ", ".join([*([part] if part else []), *order])
+        rows = self._query(f"select * from ({text}) order by {by}")
+        for batch in rows.to_batches(_BATCH_ROWS):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+    def _query(self, text: str) -> pa.Table:
+        return self._database.sql(translated(text)).to_arrow_table()
