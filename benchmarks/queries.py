@@ -53,8 +53,9 @@ class Counts:
         return Counts(*(now - then for now, then in zip(astuple(self), astuple(before), strict=True)))
 
 
-WITH_SPARK = "publish_fleet with Spark"
-"""The stage once more, made to use Spark, which it needs for much data only (pipeline/queries.py). Its pages go to `on_spark`."""
+WITH_SPARK = ("publish_fleet", "review")
+"""Stages that are run once more, made to use Spark, which they need for much data only (pipeline/queries.py). Their pages go to
+`on_spark`."""
 
 
 def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, Counts]:
@@ -72,11 +73,11 @@ def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, 
     counts = {}
     result = folder / "result.json"
     days: dict[str, object] = {}
-    on_spark: dict[str, object] = {"publish": folder / "on_spark", "without-spark-up-to": 0}
     runs: dict[str, tuple[StageEntry, dict[str, object]]] = {
         stage.name: (stage, {}) for stage in (*DAILY, *UPGRADE_REVIEW)
     }
-    runs[WITH_SPARK] = runs["publish_fleet"][0], on_spark
+    on_spark: dict[str, object] = {"publish": folder / "on_spark", "without-spark-up-to": 0}
+    runs |= {f"{name} with Spark": (runs[name][0], on_spark) for name in WITH_SPARK}
     for name, (stage, more) in runs.items():
         given = {
             "cluster": CLUSTERS[cluster],

@@ -54,6 +54,7 @@ MECHANISMS = (
 )
 """Description of the parameter of the same name."""
 REVIEW = {
+    "starts_spark": True,
     "locations": ["publish", "owners", *KNOWLEDGE, "scram_users", "hosts", "targets"],
     "page": "runs",
 }

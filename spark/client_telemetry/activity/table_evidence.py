@@ -10,8 +10,6 @@ from typing import TypedDict, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.activity.client_metrics import NAMES, PREFIX, Instance, Point, Series, series
 from client_telemetry.activity.event_files import CLIENT, RUN, Uses, table_of
@@ -30,6 +28,7 @@ from client_telemetry.knowledge import kip511
 from client_telemetry.pipeline.queries import Queries
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.rows import BrokerRow
 from client_telemetry.tables.table import Table
 from client_telemetry.workers.columns import Vector
@@ -42,19 +41,25 @@ SLOTS = 360
 """The time is divided into about that many slots."""
 
 
-def failed_logins(events: DataFrame, slot_seconds: int) -> DataFrame:
-    """Failed logins by address, broker incarnation and slot."""
-    at = F.unix_micros("observed_at") / F.lit(1e6)
-    return (
-        events.where("kind = 'authentication_failed'")
-        .groupBy("client_address", *RUN, "sasl_mechanism", F.floor(at / slot_seconds).alias("slot"))
-        .agg(
-            F.max("failure_reason").alias("reason"),
-            F.min(at).alias("first"),
-            F.max(at).alias("last"),
-            F.sum(F.coalesce("connections", F.lit(1))).alias("connections"),
-        )
+OF_LOGINS: Mapping[Table, Sequence[str]] = {
+    CONNECTION_EVENTS: (
+        *("kind", "client_address", *RUN, "sasl_mechanism", "observed_at"),
+        *("failure_reason", "connections"),
     )
+}
+"""Columns that failed_logins needs."""
+
+
+def failed_logins(slot_seconds: int) -> str:
+    """Failed logins by address, broker incarnation and slot: a query of pipeline/queries.py."""
+    by = ", ".join(("client_address", *RUN, "sasl_mechanism"))
+    return f"""
+select {by}, max(failure_reason) as reason, min(unix_micros(observed_at)) / 1e6 as first,
+    max(unix_micros(observed_at)) / 1e6 as last, cast(sum(coalesce(connections, 1)) as bigint) as connections
+from connection_events
+where kind = 'authentication_failed'
+group by {by}, floor(unix_micros(observed_at) / {slot_seconds * 1_000_000})
+"""
 
 
 _PIECES = pa.schema([("bucket", pa.int32()), ("piece", pa.binary())])

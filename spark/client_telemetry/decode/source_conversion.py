@@ -36,4 +36,4 @@ class SourceConversion:
 
 def _spread(stage: Stage, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
     """Each part in a task; a single part is not worth starting Spark."""
-    return in_tasks(stage.spark, work, parts) if len(parts) > 1 else [work(part) for part in parts]
+    return in_tasks(stage.spark if len(parts) > 1 else None, work, parts)

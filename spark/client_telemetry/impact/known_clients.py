@@ -119,7 +119,7 @@ def known_clients(
 
 def summary(clients: Exchange) -> Summary:
     """`clients`: as returned by `known_clients`."""
-    summaries = clients.with_number(_SUMMARY).collected()
+    summaries = clients.with_numbers(_SUMMARY).collected()
     principals = frozenset(principal for part in summaries for principal in part.principals)
     return Summary(Span.of_all([part.span for part in summaries]), principals)
 
@@ -152,7 +152,7 @@ def applications_of_programs(clients: Exchange, principals: frozenset[str | None
                 programs = programs.append_column(name, pa.array(columns[name], kind))
             yield from by_part(programs, rows["part"].to_numpy())
 
-    return clients.with_number(_ACTIVITY).worked(pick).moved(parts).worked(together)
+    return clients.with_numbers(_ACTIVITY).worked(pick).moved(parts).worked(together)
 
 
 _OF_AN_APPLICATION = (*application_rows.READ, PROGRAM)

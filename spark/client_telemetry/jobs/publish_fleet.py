@@ -9,7 +9,6 @@ from client_telemetry.fleet.day import READ, publish_day
 from client_telemetry.identity.hosts import NO_HOSTS, host_names
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.options import add_options, no_days
-from client_telemetry.pipeline.queries import ROWS_WITHOUT_SPARK
 from client_telemetry.pipeline.stage import Outcome, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 
@@ -28,13 +27,6 @@ def publish_fleet(stage: Stage) -> Outcome:
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("publish_fleet", __doc__)
-    add_options(arguments, "--days", "--publish", "--hosts")
-    arguments.add_argument(
-        "--without-spark-up-to",
-        type=int,
-        metavar="ROWS",
-        default=ROWS_WITHOUT_SPARK,
-        help="rows of a day that this process counts alone, without Spark; default: %(default)s",
-    )
+    add_options(arguments, "--days", "--publish", "--hosts", "--without-spark-up-to")
     nothing_to_do = no_days("publish_fleet")
     return run(arguments, publish_fleet, argv, nothing_to_do, starts_spark="if needed", has_gate=False)

@@ -57,7 +57,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     with ThreadPoolExecutor(1) as pool:
         pushes = pool.submit(lambda: pushed_series(queries(stage, inputs, OF_POINTS)))
         try:
-            of_tables = reviewed(inputs, plan, owner_rules, writer_of)
+            of_tables = reviewed(stage, inputs, plan, owner_rules, writer_of)
         except (NoSuchUpgrade, WindowWithoutData) as error:
             raise BadArguments(str(error)) from error
         pushed = pushes.result()
@@ -88,12 +88,12 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--changed-on", type=days, help="review every upgrade that began on these days")
     arguments.add_argument("--review-id", help="names the review; default: releases and when the roll began")
     add_options(arguments, "--day", "--window", "--owners", "--knowledge", "--scram-users", "--publish")
-    add_options(arguments, "--hosts", "--targets")
+    add_options(arguments, "--hosts", "--targets", "--without-spark-up-to")
     add_mechanisms(arguments)
     arguments.set_defaults(window=2)
     try:
         ask_first(arguments.parse_args(argv))
     except BadArguments:
         pass  # printed below
-    code = run(arguments, review_upgrades, argv, idle, workers_import=__name__)
+    code = run(arguments, review_upgrades, argv, idle, starts_spark="if needed", workers_import=__name__)
     return code or show_in_report(arguments.parse_args(argv))

@@ -80,7 +80,7 @@ def write(
 
 def _write_changes(stage: Stage, review_id: str, changes: Sequence[MetricChange]) -> list[WrittenChanges]:
     write = partial(review_parts.metric_changes, stage.cluster, review_id, stage.lake.place(METRIC_CHANGES))
-    return in_tasks(stage.spark, write, review_parts.parts(changes, review_parts.CHANGES_OF_A_PART))
+    return in_tasks(stage.lake.spark, write, review_parts.parts(changes, review_parts.CHANGES_OF_A_PART))
 
 
 def _report(stage: Stage, name: ReviewName, review: Review, metrics: MetricReview) -> ReviewReport:

@@ -33,6 +33,11 @@ _OPTIONS: Mapping[str, _Option] = {
     "--targets": {
         "help": "folder or URL with files of `client-telemetry probe`: each can be named as a release can, without .json"
     },
+    "--without-spark-up-to": {
+        "type": int,
+        "default": 1_000_000,
+        "help": "rows that the stage reads in its own process, without Spark; default: %(default)s",
+    },
     "--scram-users": {
         "help": "file or URL with the output of kafka-configs --describe --entity-type users, the users with SCRAM "
         "credentials; default: what the brokers report"

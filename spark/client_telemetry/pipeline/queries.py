@@ -30,8 +30,6 @@ Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What Python makes of a relation's batches, or of those of one of its parts."""
 PLACE = "place"
 """bigint. Column of each table of the inputs: grows with the place of a row in the table."""
-ROWS_WITHOUT_SPARK = 1_000_000
-"""Of a day, all tables together."""
 _NAMED = re.compile(r"\b(from|join)\s+(\w+)", re.IGNORECASE)
 _BATCH_ROWS = 10_000
 
@@ -87,16 +85,20 @@ class Queries(ABC):
         value in it are next to each other and in order."""
 
 
+def is_little(stage: Stage, inputs: StageInputs, tables: Iterable[Table]) -> bool:
+    """Whether all rows of these tables are few enough for this process (option --without-spark-up-to)."""
+    return sum(inputs.count(table) for table in tables) <= int(stage.arguments.without_spark_up_to)
+
+
 def queries(
     stage: Stage,
     inputs: StageInputs,
     tables: Mapping[Table, Sequence[str]],
     beside: Sequence[Table] = (),
-    without_spark_up_to: int = ROWS_WITHOUT_SPARK,
 ) -> Queries:
-    """With these columns of these tables as relations; in this process up to so many rows of them and of the tables `beside`, of
-    which `read` gets the files."""
-    if sum(inputs.count(table) for table in (*tables, *beside)) <= without_spark_up_to:
+    """With these columns of these tables as relations; in this process where there is little of them and of the tables `beside`,
+    of which `read` gets the files."""
+    if is_little(stage, inputs, (*tables, *beside)):
         return InProcess({table.name: _stored(inputs, table, columns) for table, columns in tables.items()})
     return OnSpark(
         stage.spark,

@@ -1,13 +1,13 @@
-"""A review from the lake's tables: clients are judged, and what is written about them is written, by Spark's workers."""
+"""A review from the lake's tables: clients are judged, and what is written about them is written, in tasks."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import cast
 
 from client_telemetry.activity.records import Evidence
 from client_telemetry.activity.table_evidence import (
+    OF_LOGINS,
     SHORTEST_SLOT_SECONDS,
     SLOTS,
     LoginRow,
@@ -18,6 +18,8 @@ from client_telemetry.activity.table_evidence import (
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.inputs import StageInputs
+from client_telemetry.pipeline.queries import is_little, queries
+from client_telemetry.pipeline.stage import Stage
 from client_telemetry.review import applications
 from client_telemetry.review.in_parts import assembled, setting
 from client_telemetry.review.model import Review
@@ -38,6 +40,7 @@ READ = (BROKERS, CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS, CLIENTS)
 
 
 def reviewed(
+    stage: Stage,
     inputs: StageInputs,
     plan: Planned,
     owner_rules: Sequence[OwnerRule],
@@ -47,13 +50,13 @@ def reviewed(
     brokers = inputs.rows(BROKERS)
     slot = _slot_seconds(brokers, min(inputs.days))
     rows = ClientRows(
-        inputs.lake.session,
+        None if is_little(stage, inputs, (CONNECTION_EVENTS,)) else stage.spark,
         inputs.files(CONNECTION_EVENTS),
         _report_files(inputs.lake, inputs.cluster, plan.report_id),
         inputs.files(CLIENTS),
         slot,
     )
-    gathered = _of_all_clients(rows, inputs, brokers, slot)
+    gathered = _of_all_clients(stage, rows, inputs, brokers, slot)
     common = setting(gathered, plan.from_release, plan.to_release, owner_rules=owner_rules, began=plan.began)
     write = writer_of(common)
     judged = rows.judged(common, write)
@@ -81,18 +84,21 @@ def _slot_seconds(brokers: Sequence[BrokerRow], first: dt.date) -> int:
 
 
 def _of_all_clients(
-    rows: ClientRows, inputs: StageInputs, brokers: Sequence[BrokerRow], slot: int
+    stage: Stage, rows: ClientRows, inputs: StageInputs, brokers: Sequence[BrokerRow], slot: int
 ) -> Evidence:
     """Everything but what single clients did."""
-    events = inputs.frame(CONNECTION_EVENTS)
+
+    def logins() -> list[LoginRow]:
+        with queries(stage, inputs, OF_LOGINS) as of_days:
+            return list(of_days.answers({"logins": failed_logins(slot)})["logins"])
+
     with ThreadPoolExecutor(1) as pool:
-        logins = pool.submit(lambda: failed_logins(events, slot).collect())
+        failed = pool.submit(logins)
         known = rows.known()
-        failed = cast("list[LoginRow]", [row.asDict() for row in logins.result()])
     return without_clients(
         inputs.cluster,
         known.refusals.to_pylist(),
-        failed,
+        failed.result(),
         brokers,
         slot,
         first=None if known.first_slot is None else known.first_slot * float(slot),

@@ -1,4 +1,4 @@
-"""Clients judged by Spark's workers, from data files of connection_events (event_files.py) and of a report.
+"""Clients judged in tasks (workers/exchange.py), from data files of connection_events (event_files.py) and of a report.
 
 Everything about one client (client id with its changing parts masked, and principal: tracks.py) goes to one worker,
 which makes a Part from all that it receives: clients that continue as before all at once (plain_clients.py), the others
@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar, cast
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from client_telemetry import knowledge
 from client_telemetry.activity import event_files
@@ -40,7 +40,8 @@ from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 from client_telemetry.workers.columns import Vector
-from client_telemetry.workers.pieces import PIECES, Pieces, by_part, moved, packed, read_pieces, unpacked
+from client_telemetry.workers.exchange import Exchange, read_in_tasks
+from client_telemetry.workers.pieces import Pieces, by_part
 
 READ_BY_A_TASK = 500_000
 _OF_ALL = -1
@@ -123,11 +124,11 @@ class _ReportAndNames:
 
 
 class ClientRows:
-    """What clients did, in buckets. Kept by Spark until `close`."""
+    """What clients did, in buckets. Kept until `close`."""
 
     def __init__(
         self,
-        spark: SparkSession,
+        spark: SparkSession | None,
         events: Sequence[PartitionFile],
         report: ReportFiles,
         profiled: Sequence[PartitionFile],
@@ -149,14 +150,12 @@ class ClientRows:
         def read_names(task: int) -> Pieces:
             return _read_in_buckets(CLIENTS, profiled, applications.READ, buckets)
 
-        by_connection = moved(read_pieces(spark, len(tasks), read), buckets)
-        self._found = by_connection.mapInArrow(packed(differ), PIECES).persist()
-        self._report = read_pieces(spark, 1, read_report)
-        self._names = read_pieces(spark, 1, read_names)
+        self._found = read_in_tasks(spark, len(tasks), read).moved(buckets).worked(differ).kept()
+        self._report = read_in_tasks(spark, 1, read_report)
+        self._names = read_in_tasks(spark, 1, read_names)
 
     def known(self) -> Known:
-        rows = self._found.where(f"bucket = {_OF_ALL}").select("piece").toArrow()
-        return Known.of_all(cast("list[Known]", list(unpacked(rows.to_batches()))))
+        return Known.of_all(self._found.with_numbers(_OF_ALL).collected())
 
     def judged(self, common: Setting, write: Write[Written]) -> list[Judged[Written]]:
         """`write` is called in the tasks, with clients that are independent of others."""
@@ -164,9 +163,7 @@ class ClientRows:
         def judge(pieces: list[Uses], report: _ReportAndNames, common: Setting) -> Judged[Written]:
             return _judged(pieces, report, common, write)
 
-        pieces = self._pieces().unionByName(self._names)
-        # Not toLocalIterator: it runs one task after the other.
-        return list(self._worked(pieces, common, judge))
+        return self._worked(self._pieces().union(self._names), common, judge)
 
     def tracks_of(self, common: Setting, clients: Sequence[Group]) -> list[Track]:
         """The tracks of a few clients, and of others with the same names."""
@@ -178,7 +175,7 @@ class ClientRows:
             }
         )
         buckets = sorted(set(event_files.bucket_of_clients(table, self._buckets).tolist()))
-        pieces = self._pieces().where(f"bucket in ({', '.join(map(str, buckets))})")
+        pieces = self._pieces().with_numbers(*buckets)
 
         def tracks(pieces: list[Uses], report: _ReportAndNames, common: Setting) -> list[Track]:
             uses = event_files.together(event_files.only(piece, is_wanted(piece)) for piece in pieces)
@@ -193,15 +190,15 @@ class ClientRows:
             track for tracks_of_bucket in self._worked(pieces, common, tracks) for track in tracks_of_bucket
         ]
 
-    def _pieces(self) -> DataFrame:
-        return self._found.where(f"bucket <> {_OF_ALL}").unionByName(self._report)
+    def _pieces(self) -> Exchange:
+        return self._found.of_parts().union(self._report)
 
     def _worked(
         self,
-        pieces: DataFrame,
+        pieces: Exchange,
         common: Setting,
         work_on: Callable[[list[Uses], _ReportAndNames, Setting], Found],
-    ) -> Iterator[Found]:
+    ) -> list[Found]:
         own = knowledge.in_use()
 
         def work(pieces: Iterator[Uses | tuple[str, pa.Table]]) -> Pieces:
@@ -218,11 +215,10 @@ class ClientRows:
                     result = work_on(uses, report, common)
                 yield 0, result
 
-        results = moved(pieces, self._buckets).mapInArrow(packed(work), PIECES)
-        yield from cast("Iterator[Found]", unpacked(results.select("piece").toArrow().to_batches()))
+        return pieces.moved(self._buckets).worked(work).collected()
 
     def close(self) -> None:
-        self._found.unpersist()
+        self._found.release()
 
 
 def _judged(

@@ -23,8 +23,8 @@ class Exchange(ABC):
         """What `work` makes of the pieces of each task."""
 
     @abstractmethod
-    def with_number(self, number: int) -> Self:
-        """Only the pieces with this number."""
+    def with_numbers(self, *numbers: int) -> Self:
+        """Only the pieces with one of these numbers."""
 
     @abstractmethod
     def of_parts(self) -> Self:
@@ -62,8 +62,8 @@ class _OnSpark(Exchange):
     def worked(self, work: Callable[[Iterator[Part]], Pieces]) -> Self:
         return type(self)(self._pieces.mapInArrow(packed(work), PIECES))
 
-    def with_number(self, number: int) -> Self:
-        return type(self)(self._pieces.where(f"bucket = {number}"))
+    def with_numbers(self, *numbers: int) -> Self:
+        return type(self)(self._pieces.where(f"bucket in ({', '.join(map(str, numbers))})"))
 
     def of_parts(self) -> Self:
         return type(self)(self._pieces.where("bucket >= 0"))
@@ -96,8 +96,8 @@ class _Here(Exchange):
             list(work(cast("Iterator[Part]", (piece for _, piece in task)))) for task in self._tasks
         )
 
-    def with_number(self, number: int) -> Self:
-        return type(self)([[found for found in self._all() if found[0] == number]])
+    def with_numbers(self, *numbers: int) -> Self:
+        return type(self)([[found for found in self._all() if found[0] in numbers]])
 
     def of_parts(self) -> Self:
         return type(self)([found for found in task if found[0] >= 0] for task in self._tasks)

@@ -51,11 +51,13 @@ def by_part(rows: pa.Table, part_of: Vector) -> Iterator[tuple[int, pa.Table]]:
         yield part, rows.filter(pa.array(part_of == part))
 
 
-def in_tasks(spark: SparkSession, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+def in_tasks(
+    spark: SparkSession | None, work: Callable[[Part], Result], parts: Sequence[Part]
+) -> list[Result]:
     """Run `work` on each part in a task of its own; a single part is not worth a task. Parts, results and `work` are
-    pickled.
+    pickled. Without Spark, all is done in this process.
     """
-    if len(parts) < 2:
+    if spark is None or len(parts) < 2:
         return [work(part) for part in parts]
 
     def run_parts(received: Iterator[object]) -> Pieces:

@@ -23,7 +23,8 @@ def together(pieces):
 @pytest.mark.parametrize("where", ["spark", "here"])
 def test_pieces_meet_in_the_task_with_their_number(spark, where):
     found = read_in_tasks(spark if where == "spark" else None, 2, read).kept()
-    assert sorted(found.with_number(TOTAL).collected()) == [6, 22]
+    assert sorted(found.with_numbers(TOTAL).collected()) == [6, 22]
+    assert sorted(found.with_numbers(0, 2).collected()) == [0, 2, 3, 5, 6]
     parts = found.of_parts()
     assert sorted(parts.moved(3).worked(together).collected()) == [[0, 3, 6], [1, 4, 7], [2, 5]]
     twice = parts.union(parts).moved(3).worked(together).collected()
