@@ -5,6 +5,7 @@ The day's tables are made here; no stage before it runs. By name only: make benc
 
 import datetime as dt
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.raw_objects import RAW_OBJECTS
 from client_telemetry.tables.table import Table
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -33,13 +35,13 @@ from benchmarks.bench import Section
 from benchmarks.impact import CLUSTER, DAY, row_of
 from benchmarks.measure import RUN_STAGE, cost_of
 
-INSTANCES = (10_000, 200_000)
+INSTANCES = (10_000, 40_000, 200_000)
 POINTS = 19
 """Of an instance: one push of these metrics."""
 INSTANCES_OF_A_CLIENT = 40
 BROKER_IDS = range(4)
 APIS = ((0, 12), (3, 13), (18, 4), (71, 0), (72, 0))
-_TEXT = f"""`spark-submit spark/run_stage.py publish_fleet` over one day, including Spark's start: as many connections as instances, \
+_TEXT = f"""`python spark/run_stage.py publish_fleet` over one day, with the start of Spark where there is more than a million rows: as many connections as instances, \
 {POINTS} points pushed by each instance, {INSTANCES_OF_A_CLIENT} instances per client. *Memory* is the largest resident size of the \
 driver's Python process, without Spark's JVM and its workers; CPU is that of all of them. One run each."""
 
@@ -69,7 +71,7 @@ def made_day(folder: Path, instances: int) -> None:
         CLIENTS: (spark.range(-(-instances // INSTANCES_OF_A_CLIENT)), _client()),
     }
     made = Lake(spark, lake)
-    made.create([*frames, BROKERS, BROKER_HOURS, PUBLICATIONS, QUALITY_RESULTS])
+    made.create([*frames, BROKERS, BROKER_HOURS, RAW_OBJECTS, PUBLICATIONS, QUALITY_RESULTS])
     branch = made.branch("benchmark", CLUSTER, "profile")
     for table, (rows, values) in frames.items():
         branch.replace(table, [_rows(table, rows, values)], cluster_id=CLUSTER, dt=DAY)
@@ -85,7 +87,8 @@ def made_day(folder: Path, instances: int) -> None:
         for n in BROKER_IDS
     ]
     branch.replace_rows(BROKERS, brokers, cluster_id=CLUSTER, dt=DAY)
-    branch.replace_rows(BROKER_HOURS, [], cluster_id=CLUSTER, dt=DAY)
+    for table in (BROKER_HOURS, RAW_OBJECTS):
+        branch.replace_rows(table, [], cluster_id=CLUSTER, dt=DAY)
     branch.publish(CLUSTER, "benchmark", "profile", [DAY])
     spark.stop()
 
@@ -249,7 +252,7 @@ def published(folder: Path) -> dict[str, float]:
     def publish() -> None:
         arguments = [f"--cluster={CLUSTER}", f"--lake={folder / 'lake'}", f"--days={DAY}"]
         job = subprocess.Popen(
-            ["spark-submit", RUN_STAGE, "publish_fleet", *arguments, f"--publish={folder / 'published'}"]
+            [sys.executable, RUN_STAGE, "publish_fleet", *arguments, f"--publish={folder / 'published'}"]
         )
         while job.poll() is None:
             memory.append(_driver_memory_mb(job.pid))
@@ -268,9 +271,10 @@ def published(folder: Path) -> dict[str, float]:
 
 
 def _driver_memory_mb(pid: int) -> float:
-    """Of the Python process that runs the stage, below spark-submit."""
+    """Of the Python process that runs the stage."""
     try:
-        below = psutil.Process(pid).children(recursive=True)
+        process = psutil.Process(pid)
+        below = [process, *process.children(recursive=True)]
     except psutil.NoSuchProcess:
         return 0.0
     for process in below:

@@ -36,7 +36,7 @@ JOBS = {
     "decode": {**RAW, **DAYS},
     "sessionize": DAYS,
     "profile": {**DAYS, "owners": CHECKOUT / "include/sample/owners.yaml"},
-    "publish_fleet": DAYS,
+    "publish_fleet": {**DAYS, "without-spark-up-to": 0},
     "impact": QUESTION,
     "publish": {"report-id": "question"},
 }
