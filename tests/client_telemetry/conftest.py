@@ -3,7 +3,8 @@
 import datetime as dt
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,13 +113,14 @@ def damaged(monkeypatch):
 
 
 @pytest.fixture(params=["on Spark", "in this process"])
-def given(request: pytest.FixtureRequest, spark: SparkSession) -> Callable[..., Queries]:
+def given(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Callable[..., Queries]]:
     """Queries over relations: name -> rows and their schema as Spark's DDL. A test of a query runs on both engines."""
+    with ExitStack() as opened:
 
-    def queries(**relations: tuple[list[tuple], str]) -> Queries:
-        frames = {name: spark.createDataFrame(rows, schema) for name, (rows, schema) in relations.items()}
-        if request.param == "on Spark":
-            return OnSpark(spark, frames)
-        return InProcess({name: frame.toArrow() for name, frame in frames.items()})
+        def queries(**relations: tuple[list[tuple], str]) -> Queries:
+            frames = {name: spark.createDataFrame(rows, schema) for name, (rows, schema) in relations.items()}
+            if request.param == "on Spark":
+                return opened.enter_context(OnSpark(spark, frames))
+            return opened.enter_context(InProcess({name: [rows.toArrow()] for name, rows in frames.items()}))
 
-    return queries
+        yield queries

@@ -55,7 +55,9 @@ def _pages(folder: Path) -> dict[str, object]:
     }
     texts = {name: file.read_text(encoding="utf-8") for name, file in files.items()}
     return {
-        name: json.loads(text) | {"created_at": None, "rules_of_all_reviews": None} if name.endswith(".json") else text
+        name: json.loads(text) | {"created_at": None, "rules_of_all_reviews": None}
+        if name.endswith(".json")
+        else text
         for name, text in texts.items()
     }
 

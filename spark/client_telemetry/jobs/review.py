@@ -54,8 +54,8 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
         rows_of = RowsOf(stage.cluster, common.upgrade, name.review_id, plan.report_id, name.created_at)
         return partial(review_parts.outcomes, rows_of, stage.lake.place(UPGRADE_OUTCOMES))
 
-    with ThreadPoolExecutor(1) as pool:
-        pushes = pool.submit(lambda: pushed_series(queries(stage, inputs, OF_POINTS)))
+    with queries(stage, inputs, OF_POINTS) as of_days, ThreadPoolExecutor(1) as pool:
+        pushes = pool.submit(pushed_series, of_days)
         try:
             of_tables = reviewed(stage, inputs, plan, owner_rules, writer_of)
         except (NoSuchUpgrade, WindowWithoutData) as error:

@@ -6,9 +6,11 @@ another name (`as`) where they name its columns with it.
 """
 
 import re
+import tempfile
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Self, cast
 
 import pyarrow as pa
@@ -109,10 +111,13 @@ def queries(
     )
 
 
-def _stored(inputs: StageInputs, table: Table, columns: Sequence[str]) -> pa.Table:
+def _stored(inputs: StageInputs, table: Table, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """A row group at a time, with PLACE."""
     schema = pa.schema([table.arrow_schema.field(name) for name in columns])
-    rows = pa.concat_tables([schema.empty_table(), *stored_rows(inputs.files(table), table, columns)])
-    return rows.append_column(PLACE, pa.array(range(len(rows)), pa.int64()))
+    place = 0
+    for rows in chain([schema.empty_table()], stored_rows(inputs.files(table), table, columns)):
+        yield rows.append_column(PLACE, pa.array(range(place, place + len(rows)), pa.int64()))
+        place += len(rows)
 
 
 class OnSpark(Queries):
@@ -190,15 +195,26 @@ class OnSpark(Queries):
 
 
 class InProcess(Queries):
-    def __init__(self, relations: Mapping[str, pa.Table]) -> None:
+    def __init__(self, relations: Mapping[str, Iterable[pa.Table]]) -> None:
+        """`relations`: tables whose rows follow each other, at least one of each. They are kept on the disk: a client that pushes
+        long texts does not fill the memory."""
         import duckdb
 
-        self._database = duckdb.connect(config={"threads": 1})
-        for name, rows in relations.items():
-            self.rows_of(name, rows)
+        self._folder = tempfile.TemporaryDirectory(prefix="client_telemetry_queries_")
+        database = duckdb.connect(
+            f"{self._folder.name}/rows.duckdb", config={"threads": 1, "memory_limit": "1GB"}
+        )
+        self._database = database
+        for name, parts in relations.items():
+            for number, rows in enumerate(parts):
+                database.register("part", in_utc(rows))
+                into = f'insert into "{name}"' if number else f'create table "{name}" as'
+                database.execute(f"{into} select * from part")
+        database.unregister("part")
 
     def release(self) -> None:
         self._database.close()
+        self._folder.cleanup()
 
     def rows_of(self, name: str, rows: pa.Table) -> None:
         self._database.register(name, in_utc(rows))

@@ -116,7 +116,6 @@ def _in_rows(pieces):
 def test_in_this_process_nothing_of_the_machine_counts(monkeypatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     rows = pa.table({"at": pa.array([AT], pa.timestamp("us", "UTC"))})
-    (found,) = InProcess({"rows": rows}).answers({"found": "select unix_micros(at) as micros, at from rows"})[
-        "found"
-    ]
+    with InProcess({"rows": [rows, rows.slice(1)]}) as queries:
+        (found,) = queries.answers({"found": "select unix_micros(at) as micros, at from rows"})["found"]
     assert found == {"micros": round(AT.timestamp() * 1_000_000), "at": AT}
