@@ -2,8 +2,8 @@
 
 Peers read the same objects with the same reader. They walk through protobuf's own classes in Python (upb_peer.py), or let ptars
 make Arrow of the messages (ptars_peer.py), or protobuf's classes for Java in the JVM (peers/java), or they are
-Rust alone, without Spark (peers/rust). `make bench` installs and builds these three. They write the points only; this project writes the
-pushes too, quarantines, counts and hashes what it reads.
+Rust alone, without Spark (peers/rust). `make bench` installs and builds these three. They write the points only, after the
+same two checks (SHA-256 of objects, CRC-32C of payloads); this project writes the pushes too, quarantines, and counts what it reads.
 """
 
 import datetime as dt
@@ -32,7 +32,7 @@ from client_telemetry.formats.raw.reader import RecordReader
 from client_telemetry.lake.writer import TablePlace
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks import ptars_peer, upb_peer
 from benchmarks.bench import Section
@@ -45,8 +45,8 @@ CORPORA = {
     "big": ("big pushes of about 430 points", lambda folder: write_dump(folder, "big", 1_000)),
     "captured": ("all pushes in the two bundled captures", captured_dump),
 }
-ENOUGH_BYTES = 512 * 2**20
-"""Stored bytes that this project reads in one job: eight tasks as large as a large day's."""
+MANY_POINTS, FEW_POINTS = 8_000_000, 1_500_000
+"""Points that one job reads, the same objects over and over: of the quick ways, and of all ways."""
 LARGE_OBJECT_PUSHES = 1_250_000
 OURS, SPARK_WRITER, SAME_SINK, SUM = "this project", "upb, Spark's writer", "upb, same sink", "sum of three"
 PTARS, JAVA = "ptars and pyarrow, same sink", "protobuf-java, Spark's writer"
@@ -61,11 +61,11 @@ Arrow arrays built from the messages in Rust, flattened by pyarrow, and written 
 protobuf's Java classes in mapPartitions, written by Spark; no Python. *{RUST["prost"]}*: a single-threaded process that turns \
 prost's messages into Arrow arrays, with arrow-rs's Parquet writer set up like this project's. *{RUST["interned"]}*: the same, but \
 messages are read in place, and a run of labels that occurred before is recognised by its bytes. *{SUM}*: zstd, \
-`ParseFromString` and pyarrow's Parquet writer with its defaults, each alone and on data in memory. These write only points. \
-This project reads the objects repeatedly in one job, until they add up to {ENOUGH_BYTES >> 20} MiB, which is eight tasks as \
-large as those of a large day, and the Rust readers read them an eighth as many times; the other peers read them once, in four \
-tasks. That is little for the JVM: much of protobuf-java's job is fixed cost, so its row says nothing of decoding alone. The Rust readers store no pushes and check \
-no CRC or hash, which is less work. \
+`ParseFromString` and pyarrow's Parquet writer with its defaults, each alone and on data in memory. \
+Each way reads the objects over and over in one job: the quick ones until they have read {MANY_POINTS:,} points, the others until \
+{FEW_POINTS:,}. Each is compared with this project on as many points, because the ways in Spark pay for a job: of one second or so, \
+which is much of what this project needs for the fewer points. All but *{SUM}* compute SHA-256 of each object and check CRC-32C of each payload, as this project does. None of them \
+stores pushes, which is less work than this project does: what pushes cost is in *Where the time goes*. \
 It is checked first that all store equal points."""
 _GROWTH = """The same objects 32, 128 and 512 times in one job, and one object of more than a million pushes, whose records take \
 more than 1 GiB. Each was measured twice, the second time in the opposite order, so that changes on the machine in between do not \
@@ -135,21 +135,23 @@ class Dump:
         results = decode_objects(self._spark, groups, _Opener(self._folder), locations)
         return [url for result in results for url in result.files[CLIENT_METRICS.name]]
 
-    def spark_writer(self) -> list[str]:
+    def spark_writer(self, times: int = 1) -> list[str]:
         out, opener = self._emptied("spark"), _Opener(self._folder)
-        points = self._in_workers(lambda keys: upb_peer.point_batches(opener, keys), CLIENT_METRICS.schema)
+        points = self._in_workers(
+            lambda keys: upb_peer.point_batches(opener, keys), CLIENT_METRICS.schema, times
+        )
         points.write.option("compression", "zstd").parquet(f"file://{out}")
         return [str(path) for path in out.glob("*.parquet")]
 
-    def same_sink(self) -> list[str]:
-        return self._written_by(upb_peer.write_points)
+    def same_sink(self, times: int = 1) -> list[str]:
+        return self._written_by(upb_peer.write_points, times)
 
-    def ptars(self) -> list[str]:
-        return self._written_by(ptars_peer.write_points)
+    def ptars(self, times: int = 1) -> list[str]:
+        return self._written_by(ptars_peer.write_points, times)
 
-    def protobuf_java(self) -> list[str]:
+    def protobuf_java(self, times: int = 1) -> list[str]:
         out = self._emptied("java")
-        files, schema = [str(self._folder / key) for key in self.keys], CLIENT_METRICS.schema.json()
+        files, schema = [str(self._folder / key) for key in self.keys] * times, CLIENT_METRICS.schema.json()
         self._spark._jvm.peers.ProtobufJava.write(
             self._spark._jsparkSession, files, min(8, len(files)), schema, str(DAY.date()), f"file://{out}"
         )
@@ -160,17 +162,21 @@ class Dump:
         out.mkdir()
         day = (DAY.date() - dt.date(1970, 1, 1)).days
         files = [str(self._folder / key) for key in self.keys]
-        subprocess.run([RUST_PEER, way, str(out), str(day), str(times), *files], check=True)
+        command = [RUST_PEER, way, str(out), str(day), str(times), *files]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return [str(path) for path in out.glob("*.parquet")]
 
-    def _written_by(self, write: Callable[..., Iterator[pa.RecordBatch]]) -> list[str]:
+    def _written_by(self, write: Callable[..., Iterator[pa.RecordBatch]], times: int) -> list[str]:
         location, opener = f"file://{self._emptied('sink')}", _Opener(self._folder)
-        written = self._in_workers(lambda keys: write(opener, keys, location), "url string")
+        written = self._in_workers(lambda keys: write(opener, keys, location), "url string", times)
         return [row["url"] for row in written.collect()]
 
-    def _in_workers(self, work: Callable[[list[str]], Iterator[pa.RecordBatch]], schema: object):
-        count = min(8, len(self.keys))
-        tasks = [self.keys[i::count] for i in range(count)]
+    def _in_workers(
+        self, work: Callable[[list[str]], Iterator[pa.RecordBatch]], schema: object, times: int
+    ) -> DataFrame:
+        keys = self.keys * times
+        count = min(8, len(keys))
+        tasks = [keys[i::count] for i in range(count)]
 
         def batches(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in given:
@@ -185,13 +191,14 @@ class Dump:
         locations = {table.name: TablePlace(f"file://{out}/{table.name}") for table in DECODED_TABLES}
         return Worker(_Opener(self._folder), locations).decode([[key] for key in self.keys]).objects
 
-    def sum_of_three(self, points: pa.Table) -> Callable[[], None]:
+    def sum_of_three(self, points: pa.Table, times: int) -> Callable[[], None]:
         pushes = self._pushes()
 
         def work() -> None:
-            for push in pushes:
-                MetricsData.FromString(_decompressed(push))
-            self._write(points)
+            for _ in range(times):
+                for push in pushes:
+                    MetricsData.FromString(_decompressed(push))
+                self._write(points)
 
         return work
 
@@ -252,26 +259,28 @@ def _ratios(name: str, dump: Dump) -> list[dict[str, str | float]]:
         peers[JAVA] = dump.protobuf_java
     else:
         print(f"  left out: {JAVA}, which needs Maven to be built")
-    rust = {RUST[way]: partial(dump.rust, way) for way in RUST} if RUST_PEER.exists() else {}
-    if not rust:
+    if RUST_PEER.exists():
+        peers |= {name: partial(dump.rust, way) for way, name in RUST.items()}
+    else:
         print(f"  left out: {' and '.join(RUST.values())}, which need Cargo to be built")
-    for way, peer in {**peers, **rust}.items():
+    for way, peer in peers.items():
         if not _points(peer()).equals(points):
             raise AssertionError(f"{name}: {way} stores other points")
-    times = max(1, ENOUGH_BYTES // dump.bytes)
-    # Spark ends a Python worker that had nothing to do for a minute, and the CPU it had used is gone from the sum.
-    often = {OURS: times, **dict.fromkeys(rust, max(1, times // 8))}
-    repeated = {way: partial(work, times=often[way]) for way, work in {OURS: dump.ours, **rust}.items()}
-    costs = take_turns({**repeated, **peers, SUM: dump.sum_of_three(coded)})
-    per_point = {case: cost.cpu / len(points) / often.get(case, 1) * 1e9 for case, cost in costs.items()}
+    quick = {OURS: dump.ours, **{way: work for way, work in peers.items() if way in RUST.values()}}
+    slow = {OURS: dump.ours, **{way: work for way, work in peers.items() if way not in quick}}
+    many, few = (-(-enough // len(points)) for enough in (MANY_POINTS, FEW_POINTS))
+    cases = {(way, many): partial(work, times=many) for way, work in quick.items()}
+    cases[SUM, many] = dump.sum_of_three(coded, many)
+    cases |= {(way, few): partial(work, times=few) for way, work in slow.items()}
+    costs = take_turns(cases)
     return [
         {
-            "way": case,
-            "points": len(points),
-            "CPU, ns per point": round(value),
-            "relative to this project": value / per_point[OURS],
+            "way": way,
+            "points": times * len(points),
+            "CPU, ns per point": round(cost.cpu / times / len(points) * 1e9),
+            "relative to this project": cost.cpu / costs[OURS, times].cpu,
         }
-        for case, value in per_point.items()
+        for (way, times), cost in costs.items()
     ]
 
 

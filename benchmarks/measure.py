@@ -10,13 +10,15 @@ import statistics
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
+_Case = TypeVar("_Case", bound=Hashable)
 RUN_STAGE = Path(__file__).parents[1] / "spark" / "run_stage.py"
 
 
@@ -35,10 +37,21 @@ class Cost:
 
 
 def cost_of(work: Callable[[], object]) -> Cost:
-    began, before = time.perf_counter(), _cpu_times()
+    began, before = time.perf_counter(), _uses()
     work()
-    after = _cpu_times()
-    cpu, jvm = (a - b for a, b in zip(after, before, strict=True))
+    after = _uses()
+    ended: dict[int, float] = {}
+    for key, use in before.items():
+        if key not in after:
+            ended[use.parent] = ended.get(use.parent, 0.0) + use.own + use.children
+    cpu = jvm = 0.0
+    for key, use in after.items():
+        earlier = before.get(key, _Use(use.parent, use.is_java, 0.0, 0.0))
+        own = use.own - earlier.own
+        # What those that ended had used before is in their parent's sum now, unless it did not wait for them, as Spark's daemon for
+        # its Python workers.
+        cpu += own + max(0.0, use.children - earlier.children - ended.get(key[0], 0.0))
+        jvm += own if use.is_java else 0
     return Cost(cpu, jvm, time.perf_counter() - began)
 
 
@@ -68,9 +81,9 @@ def cost_with_workers(work: Callable[[], object]) -> Cost:
     )
 
 
-def take_turns(cases: Mapping[str, Callable[[], object]], rounds: int = 3) -> dict[str, Cost]:
+def take_turns(cases: Mapping[_Case, Callable[[], object]], rounds: int = 3) -> dict[_Case, Cost]:
     """Run every case once to warm up and then `rounds` times, one case after the other in each round; medians."""
-    costs: dict[str, list[Cost]] = {name: [] for name in cases}
+    costs: dict[_Case, list[Cost]] = {name: [] for name in cases}
     for turn in range(rounds + 1):
         for name, work in cases.items():
             cost = cost_of(work)
@@ -145,18 +158,31 @@ def _tree() -> list[psutil.Process]:
     return [me, *me.children(recursive=True)]
 
 
-def _cpu_times() -> tuple[float, float]:
-    """Seconds of the tree, and of its Java processes; of children that ended, what their parents waited for."""
-    total = jvm = 0.0
+@dataclass(frozen=True)
+class _Use:
+    """Seconds of a process, `own` and of its `children` that ended and were waited for."""
+
+    parent: int
+    is_java: bool
+    own: float
+    children: float
+
+
+def _uses() -> dict[tuple[int, float], _Use]:
+    """Of each process of the tree, by its id and start."""
+    uses = {}
     for process in _tree():
         try:
-            times, name = process.cpu_times(), process.name()
+            times = process.cpu_times()
+            uses[process.pid, process.create_time()] = _Use(
+                process.ppid(),
+                process.name() == "java",
+                times.user + times.system,
+                times.children_user + times.children_system,
+            )
         except psutil.NoSuchProcess:
             continue
-        own = times.user + times.system
-        total += own + times.children_user + times.children_system
-        jvm += own if name == "java" else 0
-    return total, jvm
+    return uses
 
 
 def _cpu_by_process() -> dict[tuple[int, float], tuple[bool, float]]:

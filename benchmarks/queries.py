@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from client_telemetry.jobs import main_of
-from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW, StageEntry
+from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW
 from pyspark.sql import SparkSession
 
 from benchmarks.bench import Section
@@ -58,9 +58,10 @@ WITH_SPARK = ("publish_fleet", "review")
 `on_spark`."""
 
 
-def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, Counts]:
-    """Stage -> its counts. Runs the stages of the daily DAG over a cluster of the sample, in this process, with a new lake
-    in `folder`; the review of the day's upgrades too, with the questions that it asks first. Pages go to `published`.
+def stages_of_day(cluster: str, folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Each stage of the daily DAG with its arguments, over a cluster of the sample and with a new lake in `folder`; the review
+    of the day's upgrades too, with the questions that it asks first. Pages go to `published`. Run each before the next is taken:
+    what collect reports decides about the others. Raises RuntimeError if a stage did not end well.
     """
     sample = CHECKOUT / "include" / "sample"
     options: dict[str, dict[str, object]] = {
@@ -70,33 +71,44 @@ def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, 
         "publish_fleet": {"publish": folder / "published", "cluster-name": cluster},
         "review": {"changed-on": DAY, "publish": folder / "published", "owners": sample / "owners.yaml"},
     }
-    counts = {}
     result = folder / "result.json"
     days: dict[str, object] = {}
-    runs: dict[str, tuple[StageEntry, dict[str, object]]] = {
-        stage.name: (stage, {}) for stage in (*DAILY, *UPGRADE_REVIEW)
-    }
-    on_spark: dict[str, object] = {"publish": folder / "on_spark", "without-spark-up-to": 0}
-    runs |= {f"{name} with Spark": (runs[name][0], on_spark) for name in WITH_SPARK}
-    for name, (stage, more) in runs.items():
+    for stage in (*DAILY, *UPGRADE_REVIEW):
         given = {
             "cluster": CLUSTERS[cluster],
             "lake": folder / "lake",
             "result": result,
             **(days if stage in DAILY else {}),
             **options.get(stage.name, {}),
-            **more,
         }
-        before = Counts.until_now(spark)
-        with contextlib.redirect_stdout(io.StringIO()):
-            code = main_of(stage.name)([f"--{name}={value}" for name, value in given.items()])
+        result.unlink(missing_ok=True)
+        yield stage.name, [f"--{name}={value}" for name, value in given.items()]
         reported = json.loads(result.read_text(encoding="utf-8"))
-        if code:
+        if reported["status"] != "ok":
             raise RuntimeError(f"{stage.name}: {reported['message']}")
-        counts[name] = Counts.until_now(spark).since(before)
         if stage.name == "collect":
             days = {"days": ",".join(reported["decode_days"])}
+
+
+def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, Counts]:
+    """Stage -> its counts. Runs the stages in this process."""
+    counts = {}
+    arguments_of = {}
+    for stage, arguments in stages_of_day(cluster, folder):
+        counts[stage] = _counts_of(spark, stage, arguments)
+        arguments_of[stage] = arguments
+    on_spark = [f"--publish={folder / 'on_spark'}", "--without-spark-up-to=0"]
+    for stage in WITH_SPARK:
+        counts[f"{stage} with Spark"] = _counts_of(spark, stage, [*arguments_of[stage], *on_spark])
     return counts
+
+
+def _counts_of(spark: SparkSession, stage: str, arguments: list[str]) -> Counts:
+    before = Counts.until_now(spark)
+    with contextlib.redirect_stdout(io.StringIO()):
+        if main_of(stage)(arguments):
+            raise RuntimeError(f"{stage} {' '.join(arguments)} did not end well")
+    return Counts.until_now(spark).since(before)
 
 
 def cluster_settings() -> dict[str, str]:

@@ -1,8 +1,13 @@
 import json
+import subprocess
+import sys
 import time
+
+import pytest
 
 from benchmarks import bench
 from benchmarks.bench import Section
+from benchmarks.command_cost import cost_of_command
 from benchmarks.measure import RUN_STAGE, cost_of, machine, take_turns
 
 
@@ -11,6 +16,48 @@ def test_work_costs_cpu_time_of_this_process_and_waiting_does_not():
     waiting = cost_of(lambda: time.sleep(working.wall))
     # A Spark that other tests left in this process may work meanwhile.
     assert working.cpu - working.jvm > waiting.cpu - waiting.jvm
+
+
+def test_a_worker_that_ends_while_it_has_nothing_to_do_takes_no_cpu_time_away():
+    """As Spark's Python workers, which end after an idle minute, and whose time their parent does not get."""
+    program = (
+        "import os, signal, sys, time\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "worker = os.fork()\n"
+        "if not worker:\n"
+        "    sum(range(30_000_000)); print(flush=True); time.sleep(60)\n"
+        "sys.stdin.readline(); os.kill(worker, signal.SIGKILL); print(flush=True); sys.stdin.readline()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        parent.stdout.readline()
+
+        def end_worker() -> None:
+            parent.stdin.write("\n")
+            parent.stdin.flush()
+            parent.stdout.readline()
+            time.sleep(0.2)
+
+        cost = cost_of(end_worker)
+        parent.stdin.close()
+    assert cost.cpu >= 0
+
+
+def test_a_command_costs_what_all_its_processes_cost_also_those_that_it_leaves_behind():
+    orphan = "import os, time\nif not os.fork():\n    os.setsid(); sum(range(30_000_000))\n"
+    parent = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'sum(range(30_000_000))'])\n"
+    alone = cost_of_command([sys.executable, "-c", "sum(range(30_000_000))"])
+    for program in (orphan, parent):
+        cost = cost_of_command([sys.executable, "-c", program])
+        assert cost.cpu > 0.5 * alone.cpu
+        assert cost.jvm == 0
+
+
+def test_a_command_that_fails_is_an_error_with_what_it_printed():
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        cost_of_command([sys.executable, "-c", "import sys; sys.exit('no such cluster')"])
+    assert "no such cluster" in failed.value.output
 
 
 def test_cases_take_turns_after_a_warm_up(capsys):

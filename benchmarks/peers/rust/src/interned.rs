@@ -69,7 +69,7 @@ struct Runs {
 impl Decoder for Points {
     fn add(&mut self, record: &[u8]) -> Outcome<()> {
         let (mut origin, mut instance, mut payload): (Origin, &[u8], &[u8]) = Default::default();
-        let (mut sequence, mut received, mut codec) = (0, 0, 0);
+        let (mut sequence, mut received, mut codec, mut crc32c) = (0, 0, 0, 0);
         let mut cluster: &[u8] = &[];
         let mut incarnation: &[u8] = &[];
         for field in Fields(record) {
@@ -82,6 +82,7 @@ impl Decoder for Points {
                 (7, Value::Bytes(value)) => instance = value,
                 (10, Value::Number(value)) => codec = value as i32,
                 (11, Value::Bytes(value)) => payload = value,
+                (12, Value::Number(value)) => crc32c = value as u32,
                 _ => {}
             }
         }
@@ -92,7 +93,7 @@ impl Decoder for Points {
         }
         let instance = (!instance.is_empty()).then(|| self.found.instances.number(instance));
         let before = self.found.len();
-        for resource in Fields(self.payloads.plain(payload, codec)?) {
+        for resource in Fields(self.payloads.plain(payload, codec, crc32c)?) {
             let (1, Value::Bytes(resource)) = resource? else { continue };
             for scope in Fields(resource) {
                 let (2, Value::Bytes(scope)) = scope? else { continue };

@@ -4,7 +4,7 @@
 //!
 //! `prost` decodes messages of prost's and builds plain columns from them. `interned` reads the bytes of the messages in place and
 //! looks up each run of labels by its bytes, so that a run is read once for each batch. Both read objects and write Parquet here in
-//! the same way, TIMES over, a file for each object. DAYS: the day of all rows, since 1970. Numbers only, and labels that are texts
+//! the same way, TIMES over, a file for each object, and print the SHA-256 of each. DAYS: the day of all rows, since 1970. Numbers only, and labels that are texts
 //! or integers, which is all that Kafka's clients push; payloads are compressed with zstd or not at all.
 
 mod interned;
@@ -44,6 +44,7 @@ fn decode<D: Decoder>(out: &str, day: i32, times: usize, objects: &[String]) -> 
             }
             file.write(&mut points)?;
             file.close()?;
+            println!("{}", records.sha256());
         }
     }
     Ok(())

@@ -28,6 +28,8 @@ struct ClientPush {
     compression_type: i32,
     #[prost(bytes = "vec", tag = "11")]
     payload: Vec<u8>,
+    #[prost(fixed32, tag = "12")]
+    payload_crc32c: u32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -150,7 +152,8 @@ pub struct Points {
 impl Decoder for Points {
     fn add(&mut self, record: &[u8]) -> Outcome<()> {
         let push = ClientPush::decode(record)?;
-        let data = MetricsData::decode(self.payloads.plain(&push.payload, push.compression_type)?)?;
+        let payload = self.payloads.plain(&push.payload, push.compression_type, push.payload_crc32c)?;
+        let data = MetricsData::decode(payload)?;
         let mut index = 0;
         for resource in &data.resource_metrics {
             for metric in resource.scope_metrics.iter().flat_map(|scope| &scope.metrics) {

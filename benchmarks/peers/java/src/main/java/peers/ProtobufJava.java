@@ -13,9 +13,13 @@ import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.sql.Date;
 import java.sql.Timestamp;
 import java.util.ArrayDeque;
@@ -26,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.zip.CRC32C;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -36,8 +41,9 @@ import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A decoder for comparison: protobuf's classes for Java in mapPartitions, and Spark's Parquet writer. Numbers only, which is all
- * that Kafka's clients push; payloads are compressed with zstd or not at all.
+ * A decoder for comparison: protobuf's classes for Java in mapPartitions, and Spark's Parquet writer. It computes
+ * SHA-256 of objects and checks CRC-32C of payloads, as this project does. Numbers only, which is all that Kafka's clients push;
+ * payloads are compressed with zstd or not at all.
  */
 public final class ProtobufJava {
   private static final int ZSTD = 4;
@@ -63,11 +69,17 @@ public final class ProtobufJava {
     private final Iterator<String> paths;
     private final Date day;
     private final Deque<Row> rows = new ArrayDeque<>();
+    private final MessageDigest sha256;
     private DataInputStream open;
 
     Points(Iterator<String> paths, Date day) {
       this.paths = paths;
       this.day = day;
+      try {
+        sha256 = MessageDigest.getInstance("SHA-256");
+      } catch (NoSuchAlgorithmException e) {
+        throw new IllegalStateException(e);
+      }
     }
 
     @Override
@@ -83,6 +95,7 @@ public final class ProtobufJava {
           byte[] record = record();
           if (record == null) {
             open.close();
+            sha256.digest();
             open = null;
           } else {
             add(ClientPush.parseFrom(record));
@@ -102,9 +115,9 @@ public final class ProtobufJava {
       return rows.poll();
     }
 
-    private static DataInputStream opened(Path path) throws IOException {
-      return new DataInputStream(
-          new BufferedInputStream(new ZstdInputStream(Files.newInputStream(path)), 1 << 16));
+    private DataInputStream opened(Path path) throws IOException {
+      InputStream stored = new DigestInputStream(Files.newInputStream(path), sha256);
+      return new DataInputStream(new BufferedInputStream(new ZstdInputStream(stored), 1 << 16));
     }
 
     /** The next record of the object; null at its end. */
@@ -161,6 +174,11 @@ public final class ProtobufJava {
 
     private static MetricsData payload(ClientPush push) throws IOException {
       ByteString payload = push.getPayload();
+      CRC32C crc = new CRC32C();
+      crc.update(payload.asReadOnlyByteBuffer());
+      if (push.getPayloadCrc32C() != 0 && push.getPayloadCrc32C() != (int) crc.getValue()) {
+        throw new IOException("a payload with another CRC-32C than stated");
+      }
       if (push.getCompressionType() != ZSTD) {
         return MetricsData.parseFrom(payload);
       }
