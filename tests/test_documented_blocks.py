@@ -15,6 +15,8 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```$", re.M | re.S)
+TYPED = re.compile(r"^\$ (?:.*\\\n)*.*$", re.M)
+"""A command after the prompt, with the lines on which it goes on."""
 FLEET = "fL33tG0ldTruth000000-w"
 LOG = "include/sample/request_logs/kafka-2.7.2-text.request.log.zst"
 
@@ -31,12 +33,11 @@ class Block:
 
     def commands(self) -> str:
         """Its text; of a block that shows what is printed, only what follows `$`."""
-        lines = self.text.split("\n")
-        typed = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-        return "\n".join(typed or lines)
+        typed = [command.removeprefix("$ ") for command in TYPED.findall(self.text)]
+        return "\n".join(typed) or self.text
 
     def printed(self) -> str:
-        return "".join(f"{line}\n" for line in self.text.split("\n") if line and not line.startswith("$ "))
+        return "".join(f"{line}\n" for line in TYPED.sub("", self.text).split("\n") if line)
 
 
 def blocks() -> list[Block]:
@@ -59,6 +60,8 @@ class Run:
     before: str = ""
     printed: bool = False
     """Whether it prints what the block shows."""
+    in_part: bool = False
+    """Whether each line of the block, up to a `…`, is part of what is printed, wherever lines end."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,9 @@ LAYOUT = NotRun("shows folders")
 QUESTIONS = RunBy("jobs/test_questions_to_tables.py")
 DATABASE = "include/airflow.sh airflow db migrate >/dev/null 2>&1"
 FIRST_REPORT = Run(
-    {"--out=DIR": "--out={tmp}/out", "client-telemetry report": ".venv/bin/client-telemetry report"}, code=3
+    {"--out=DIR": "--out={tmp}/out", "client-telemetry report": ".venv/bin/client-telemetry report"},
+    code=3,
+    in_part=True,
 )
 
 CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
@@ -301,6 +306,14 @@ def run(block: Block, how: Run, folder: Path, **variables: str) -> None:
     assert done.returncode == how.code, (done.stdout + done.stderr)[-3000:]
     if how.printed:
         assert done.stdout == block.printed()
+    if how.in_part:
+        printed = _words(f"{done.stdout} {done.stderr}".replace(str(folder / "out"), "DIR"))
+        lines = [_words(line.partition("…")[0]) for line in block.printed().splitlines()]
+        assert [line for line in lines if line not in printed] == [], done.stdout
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 @pytest.mark.parametrize(("block", "how"), of_class(Run, on_the_sample=False))

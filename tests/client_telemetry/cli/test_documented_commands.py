@@ -71,7 +71,7 @@ def folder(tmp_path: Path) -> Path:
 
 LAKES = ("lake-copy FROM", "lake-copy var/", "lake-copy /backup", "lake-copy s3:")
 ELSEWHERE = (
-    "report --to",
+    "report --from=3.9.1",
     "history --lake /srv",
     "probe kafka-1.example.com:9092 --output",
     "replay --lake",
@@ -124,8 +124,8 @@ def test_a_documented_command_runs_in_an_empty_environment(folder, line):
     ids=["empty environment", "variables of another Spark"],
 )
 def test_the_documented_report_runs_in_any_environment(folder, variables):
-    (line,) = [line for line in documented() if line.startswith("report --to")]
-    done = run([*filled_in(line), "--from=2.7.2"], folder, **variables)
+    (line,) = [line for line in documented() if line.startswith("report --from=3.9.1")]
+    done = run(filled_in(line.replace("3.9.1", "2.7.2")), folder, **variables)
     assert done.returncode == 3, done.stderr + done.stdout
     reports = list(folder.glob("out/published/upgrade_impact/*/*/report.json"))
     assert len(reports) == 1
