@@ -20,6 +20,7 @@ from client_telemetry.console.progress import Progress
 from client_telemetry.sources.adapters import formats
 from client_telemetry.sources.arrivals import StillWritten
 from client_telemetry.sources.conversion import REFUSALS, convert_new, declared
+from client_telemetry.sources.request_log.broker_releases import UnclearRelease
 from client_telemetry.sources.staged import Part, Result
 
 
@@ -58,6 +59,9 @@ def _convert(args: argparse.Namespace, source: Mapping[str, object], progress: P
             spread=shown,
             keep_unread=False,
         )
+    except UnclearRelease as error:
+        print(f"client-telemetry convert: {error}; specify it with --release", file=sys.stderr)
+        return 2
     except (*REFUSALS, StillWritten) as error:
         print(f"client-telemetry convert: {spelled(str(error), of_make=False)}", file=sys.stderr)
         return 2

@@ -8,6 +8,7 @@ import pytest
 from client_telemetry.cli import convert, report, review
 
 ENTRY = (Path(__file__).parents[2] / "data/sources/server_lines.log").read_text().splitlines()
+SAMPLE = Path(__file__).parents[3] / "include/sample/request_logs"
 REQUESTS = [line for line in ENTRY if "Completed request:" in line]
 
 
@@ -90,3 +91,18 @@ def test_the_year_reaches_every_command(tmp_path, capsys):
     assert "specify --year=2026 (make: YEAR=2026) if the file was copied later" in said[2019].out
     assert "specify --year=2026 if the file was copied later" in said[2019].err
     assert "specify --year" not in said[2026].out + said[2026].err
+
+
+def test_a_release_that_the_logs_leave_open_is_asked_for_with_each_commands_option(tmp_path, capsys):
+    logs = str(SAMPLE / "kafka-2.7.2-text.request.log.zst")
+    commands = {
+        "--from": lambda: report.main(["--to=4.0.1", f"--out={tmp_path / 'out'}", logs]),
+        "--release": lambda: convert.main(
+            ["request_log", "--cluster=1o5EsAeXSL6vbIOiK644hw", f"--raw={tmp_path / 'raw'}", logs]
+        ),
+    }
+    for option, command in commands.items():
+        assert command() == 2
+        refusal = capsys.readouterr().err
+        assert "broker 1: 2.7.0 or 2.7.1 or 2.7.2" in refusal
+        assert f"specify it with {option}" in refusal
