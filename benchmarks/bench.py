@@ -33,6 +33,7 @@ BY_NAME_ONLY = (
     "review",
     "request_logs",
     "queries",
+    "submitted_day",
 )
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
@@ -62,38 +63,50 @@ def main(names: Sequence[str]) -> int:
         for section in importlib.import_module(f"benchmarks.{name}").run():
             sections.append(section)
             print(f"\n{section.title}\n\n{table(section.rows)}\n", flush=True)
-            keep(RESULTS / f"{today}.json", name, sections)
+            keep(RESULTS / f"{today}.json", name, sections, is_complete=False)
+        keep(RESULTS / f"{today}.json", name, sections)
     PAGE.write_text(page(RESULTS), encoding="utf-8")
     print(f"\nwritten: {RESULTS.name}/{today}.json and docs/{PAGE.name}")
     return 0
 
 
-def keep(file: Path, name: str, sections: Sequence[Section]) -> None:
-    """Add or replace one benchmark's results in the file of the day."""
+def keep(file: Path, name: str, sections: Sequence[Section], *, is_complete: bool = True) -> None:
+    """Add or replace one benchmark's results in the file of the day. `is_complete`: whether no section is missing."""
     results = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    results[name] = {"machine": machine(), "sections": [asdict(section) for section in sections]}
+    result = {"machine": machine(), "sections": [asdict(section) for section in sections]}
+    results[name] = result if is_complete else {"is_complete": False, **result}
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 def page(folder: Path) -> str:
-    """docs/performance.md: the latest result of each benchmark."""
-    latest: dict[str, tuple[str, dict]] = {}
+    """docs/performance.md: the latest result of each benchmark. A run that was interrupted replaces the sections that it
+    finished.
+    """
+    latest: dict[str, dict[str, tuple[str, dict]]] = {}
     for file in sorted(folder.glob("*.json")):
         for name, result in json.loads(file.read_text(encoding="utf-8")).items():
-            latest[name] = (file.stem, result)
+            measured = f"Measured {file.stem}: {_listed(result['machine'])}."
+            sections = {section["title"]: (measured, section) for section in result["sections"]}
+            latest[name] = sections if result.get("is_complete", True) else latest.get(name, {}) | sections
     parts = [
         "# Performance\n\nWritten by `make bench` (`make bench ARGS=NAME` runs one benchmark). CPU time is user + "
         "system time of the JVM and all Python workers, the median of rounds in which the cases took turns after a "
         "warm-up. Compare ratios, not seconds: ratios hold on a busy machine and on other machines."
     ]
     for name in sorted(latest, key=_place):
-        date, result = latest[name]
-        machine = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
-        parts.append(f"## {name}\n\nMeasured {date}: {machine}.")
-        for section in result["sections"]:
+        parts.append(f"## {name}")
+        earlier = None
+        for measured, section in latest[name].values():
+            if measured != earlier:
+                parts.append(measured)
+            earlier = measured
             parts.append(shown(**section))
     return "\n\n".join(parts) + "\n"
+
+
+def _listed(machine: dict[str, str | int]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in machine.items())
 
 
 def shown(title: str, text: str, rows: Sequence[dict]) -> str:

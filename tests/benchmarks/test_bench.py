@@ -4,11 +4,16 @@ import sys
 import time
 
 import pytest
+from client_telemetry.jobs import main_of
+from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW
 
 from benchmarks import bench
 from benchmarks.bench import Section
 from benchmarks.command_cost import cost_of_command
 from benchmarks.measure import RUN_STAGE, cost_of, machine, take_turns
+from benchmarks.queries import CHECKOUT
+from benchmarks.submitted_day import WITHOUT_SPARK_SUBMIT, command_of, commands_of_starts
+from include.run_day import COLLECT, PAGE, REVIEW
 
 
 def test_work_costs_cpu_time_of_this_process_and_waiting_does_not():
@@ -79,6 +84,41 @@ def test_the_page_shows_the_latest_result_of_each_benchmark(tmp_path):
     assert text.index("## decode") < text.index("## sessions")
     result = json.loads((tmp_path / "2026-01-02.json").read_text())
     assert result["decode"]["machine"] == machine()
+
+
+def test_a_run_that_was_interrupted_replaces_the_sections_that_it_finished(tmp_path):
+    def sections(**ratios):
+        return [Section(title, "", [{"ratio": ratio}]) for title, ratio in ratios.items()]
+
+    bench.keep(tmp_path / "2026-01-01.json", "decode", sections(small=2.0, big=4.0, gone=6.0))
+    bench.keep(tmp_path / "2026-01-02.json", "decode", sections(small=3.0, big=5.0))
+    bench.keep(tmp_path / "2026-01-03.json", "decode", sections(small=7.0), is_complete=False)
+    text = bench.page(tmp_path)
+    assert (
+        text.index("Measured 2026-01-03")
+        < text.index("7.00")
+        < text.index("Measured 2026-01-02")
+        < text.index("5.00")
+    )
+    assert not any(old in text for old in ("2.00", "3.00", "4.00", "6.00", "2026-01-01"))
+
+
+def test_a_night_starts_its_stages_as_the_daily_dag_does():
+    """Which of them run without spark-submit, is for the DAG to say."""
+    dag = (CHECKOUT / "dags" / "client_telemetry_daily.py").read_text()
+    stages = {stage.name for stage in (*DAILY, *UPGRADE_REVIEW)}
+    options = {"collect": COLLECT, "publish_fleet": PAGE, "review": REVIEW}
+    assert {stage for stage in stages if options.get(stage, {}).get("starts_spark")} == WITHOUT_SPARK_SUBMIT
+    assert "starts_spark" not in dag
+    assert command_of("collect", ["--day=d"])[1:] == [str(RUN_STAGE), "collect", "--day=d"]
+    assert command_of("decode", [])[0] == "spark-submit"
+
+
+def test_a_stage_that_has_nothing_to_do_is_told_so(tmp_path):
+    for name, command in commands_of_starts(tmp_path).items():
+        if name.endswith("nothing to do"):
+            stage, arguments = command[4], command[5:]
+            assert main_of(stage)(arguments) == 0, name
 
 
 def test_an_unknown_benchmark_is_named(capsys):
