@@ -17,15 +17,15 @@ from benchmarks.command_cost import cost_of_command
 from benchmarks.measure import RUN_STAGE, Cost
 from benchmarks.queries import CHECKOUT, CLUSTERS, stages_of_day
 
-WITHOUT_SPARK_SUBMIT = {"collect"}
+WITHOUT_SPARK_SUBMIT = {"collect", "publish_fleet", "review"}
 """Stages that the daily DAG runs under Python alone (`starts_spark` in include/run_day.py)."""
 SUBMIT = ["spark-submit", "--master", "local[2]"]
-_TEXT = """The stages of the daily DAG over the two clusters of the sample, each started as Airflow starts it: `collect` by Python, \
+_TEXT = f"""The stages of the daily DAG over the two clusters of the sample, each started as Airflow starts it: {", ".join(sorted(WITHOUT_SPARK_SUBMIT))} by Python, which starts Spark if they need it, \
 the others by `spark-submit --master local[2]`, with the settings for one machine (`var/spark`), one after the other, on a new lake. \
 One run each. CPU is that of the command and of every process that it started; *JVM* is the part of Java processes, \
 the rest is Python: imports, the driver, Spark's workers. Nothing is kept between stages."""
 _STARTS = """The same command with less and less to do: what a stage pays before it reads a row. *Nothing to do*: the stage with an \
-empty list of days, which ends before Spark starts, so it is Python, the imports of the stage, and under spark-submit the JVM. \
+empty list of days, which ends before Spark starts, so it is Python, the imports of the stage, and with spark-submit its JVM. \
 One run each."""
 _PROGRAMS = {
     "no session": "",
@@ -85,7 +85,7 @@ def commands_of_starts(folder: Path) -> dict[str, list[str]]:
         program.write_text(text, encoding="utf-8")
         commands[f"spark-submit, {name}"] = [*SUBMIT, str(program)]
     for stage in (*DAILY, *UPGRADE_REVIEW):
-        if stage.name not in WITHOUT_SPARK_SUBMIT:
+        if stage.name != "collect":  # which always has something to do
             commands[f"{stage.name}, nothing to do"] = command_of(stage.name, _nothing(stage.name, folder))
     return commands
 

@@ -117,7 +117,7 @@ def test_a_night_starts_its_stages_as_the_daily_dag_does():
 def test_a_stage_that_has_nothing_to_do_is_told_so(tmp_path):
     for name, command in commands_of_starts(tmp_path).items():
         if name.endswith("nothing to do"):
-            stage, arguments = command[4], command[5:]
+            stage, *arguments = command[command.index(str(RUN_STAGE)) + 1 :]
             assert main_of(stage)(arguments) == 0, name
 
 
