@@ -41,7 +41,9 @@ def client_telemetry_daily():
         shared = {"cluster": name, "map_index_template": "{{ task.cluster }}"}
         collect = SparkStage(task_id="collect", **COLLECT, **shared)
         arrived, affected, changed = ({option: collect.output[days]} for option, days in DAYS)
-        decode = SparkStage(task_id="decode", locations=["raw"], arguments=arrived, **shared)
+        decode = SparkStage(
+            task_id="decode", starts_spark=True, locations=["raw"], arguments=arrived, **shared
+        )
         sessionize = SparkStage(task_id="sessionize", arguments=affected, **shared)
         profile = SparkStage(task_id="profile", locations=RULES, arguments=affected, **shared)
         publish = SparkStage(task_id="publish", **PAGE, arguments=affected, **shared)

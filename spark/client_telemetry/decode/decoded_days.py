@@ -18,6 +18,7 @@ from client_telemetry.decode.plan import (
     decode_objects,
     groups_that_may_overlap,
     merge_overlapping,
+    work_of,
 )
 from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.formats.raw.object_key import parse_object_key
@@ -128,8 +129,9 @@ def _decode_all(
     for row in objects:
         by_day.setdefault(row["dt"], []).append(row)
     groups = [group for rows in by_day.values() for group in groups_that_may_overlap(rows)]
+    spark = stage.spark if work_of(groups) > stage.arguments.without_spark_up_to else None
     while True:
-        results = decode_objects(stage.spark, groups, raw.read, places)
+        results = decode_objects(spark, groups, raw.read, places)
         merged = merge_overlapping(groups, [d for result in results for d in result.objects])
         if merged is None:
             return results

@@ -36,18 +36,22 @@ bytes.
 
 
 def decode_objects(
-    spark: SparkSession,
+    spark: SparkSession | None,
     groups: Sequence[Sequence[tuple[str, int]]],
     read: Callable[[str], BinaryIO],
     places: dict[str, TablePlace],
 ) -> list[TaskResult]:
-    """Decode objects in Spark's Python workers.
+    """Decode objects in Spark's Python workers; without Spark, one after the other in this process.
 
     `groups`: objects (key, bytes) that one task reads together, ordered by key, because they may hold the same records.
     `read(key)` opens an object as a binary stream, on the worker. `places`: where each table's files go.
     """
     if not groups:
         return []
+    if spark is None:
+        from client_telemetry.decode.worker import Worker
+
+        return [Worker(read, places).decode([sorted(key for key, _ in group) for group in groups])]
     # Every task receives the whole list, as bytes, so that it only deserializes its own part.
     tasks = [pickle.dumps(task) for task in groups_by_task(groups)]
 
@@ -66,6 +70,11 @@ def decode_objects(
     # One partition per task: Spark must not pack a large and a small one together.
     rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(work, "done binary").collect()
     return [pickle.loads(row["done"]) for row in rows]
+
+
+def work_of(groups: Sequence[Sequence[tuple[str, int]]]) -> int:
+    """Bytes; an object counts by its share of a task's objects, too."""
+    return sum(size + _TASK_BYTES // _TASK_OBJECTS for group in groups for _, size in group)
 
 
 def groups_by_task(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[str]]]:

@@ -33,6 +33,7 @@ SUITES = (
     client_metric_histograms.SUITE,
     connection_events.SUITE,
 )
+BYTES_WITHOUT_SPARK = 16 * 2**20
 FACTS = ("push_rows", "event_rows", "undecodable", "records", "points", "number_points", "histogram_points")
 
 
@@ -80,4 +81,11 @@ def _lost(stage: Stage, decoded: DecodedDays) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("decode", __doc__)
     add_options(arguments, "--raw", "--days")
-    return run(arguments, decode, argv, no_days("decode"))
+    arguments.add_argument(
+        "--without-spark-up-to",
+        type=int,
+        metavar="BYTES",
+        default=BYTES_WITHOUT_SPARK,
+        help="size of objects that this process reads alone, without Spark; default: %(default)s",
+    )
+    return run(arguments, decode, argv, no_days("decode"), starts_spark="if needed")
