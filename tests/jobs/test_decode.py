@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from client_telemetry.decode.plan import DECODED_TABLES
 from client_telemetry.formats.raw.errors import vocabulary
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
 from client_telemetry.formats.raw.writer import DumpWriter
@@ -211,3 +212,24 @@ def test_decoding_what_was_not_collected_says_what_to_run_first(pipeline, dump):
 def test_no_day_is_nothing_to_do(pipeline):
     code, result = pipeline.run("decode", days="")
     assert (code, result["status"]) == (0, "ok")
+
+
+def test_with_spark_for_little_data_the_rows_are_the_same(spark, tmp_path):
+    pipelines = [Pipeline(tmp_path / name, spark) for name in ("here", "on_spark")]
+    for pipeline, arguments in zip(pipelines, ({}, {"without_spark_up_to": 0}), strict=True):
+        for broker_id in (1, 2):
+            started = {"broker_started_at": NOON, "broker_software_version": "3.9.1"}
+            with DumpWriter(pipeline.raw, CLUSTER, broker_id, INCARNATION, **started) as out:
+                for seconds in range(20):
+                    out.append_push(push(NOON + dt.timedelta(seconds=seconds)))
+                out.append_push(push(payload=b"\xff\xff"))
+                out.append_connection_event(event(2, uses=((0, 9, 7), (18, 3, 1))))
+        pipeline.done("collect", day=DAY)
+        counts = pipeline.done("decode", days=DAY, **arguments)["counts"]
+        assert (counts["push_rows"], counts["event_rows"], counts["undecodable"]) == (40, 2, 2)
+    for table in DECODED_TABLES:
+        here, there = (
+            [{**row, "source_object": None, "object_key": None} for row in pipeline.rows(table)]
+            for pipeline in pipelines
+        )
+        assert here == there, table.name

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pyarrow.compute as pc
+from pyspark.sql import SparkSession
 
 from client_telemetry.decode.coverage import ManifestRead, broker_hours, with_decoded
 from client_telemetry.decode.decoded_object import DecodedObject, TaskResult
@@ -18,14 +19,13 @@ from client_telemetry.decode.plan import (
     decode_objects,
     groups_that_may_overlap,
     merge_overlapping,
-    work_of,
 )
 from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.formats.raw.object_key import parse_object_key
 from client_telemetry.formats.raw.quarantine import MAX_EVIDENCE_BYTES, quarantine_row
 from client_telemetry.lake.files import PartitionFile, stored_rows
+from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.writer import DataFile, TablePlace
-from client_telemetry.pipeline.stage import Stage
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.rows import BrokerHourRow, RawObjectRow
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
@@ -67,11 +67,15 @@ class DecodedDays:
 
 
 def decoded_days(
-    stage: Stage, raw: RawLocation, ledger: Sequence[RawObjectRow], days: Sequence[dt.date]
+    spark: SparkSession | None,
+    lake: Lake,
+    raw: RawLocation,
+    ledger: Sequence[RawObjectRow],
+    days: Sequence[dt.date],
 ) -> DecodedDays:
     """`ledger`: rows of raw_objects of the days."""
-    places = {table.name: stage.lake.place(table) for table in DECODED_TABLES}
-    results = _decode_all(stage, raw, [row for row in ledger if row["dataset"] != "manifests"], places)
+    places = {table.name: lake.place(table) for table in DECODED_TABLES}
+    results = _decode_all(spark, raw, [row for row in ledger if row["dataset"] != "manifests"], places)
     files: dict[str, list[str]] = {}
     for result in results:
         for table, urls in result.files.items():
@@ -120,7 +124,7 @@ def _closed(
 
 
 def _decode_all(
-    stage: Stage, raw: RawLocation, objects: list[RawObjectRow], places: dict[str, TablePlace]
+    spark: SparkSession | None, raw: RawLocation, objects: list[RawObjectRow], places: dict[str, TablePlace]
 ) -> list[TaskResult]:
     """Decode, and repeat in larger groups while objects of different groups turn out to share records. The files of a
     discarded attempt are never registered.
@@ -129,7 +133,6 @@ def _decode_all(
     for row in objects:
         by_day.setdefault(row["dt"], []).append(row)
     groups = [group for rows in by_day.values() for group in groups_that_may_overlap(rows)]
-    spark = stage.spark if work_of(groups) > stage.arguments.without_spark_up_to else None
     while True:
         results = decode_objects(spark, groups, raw.read, places)
         merged = merge_overlapping(groups, [d for result in results for d in result.objects])

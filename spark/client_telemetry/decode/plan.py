@@ -72,9 +72,9 @@ def decode_objects(
     return [pickle.loads(row["done"]) for row in rows]
 
 
-def work_of(groups: Sequence[Sequence[tuple[str, int]]]) -> int:
+def work_of(objects: Sequence[RawObjectRow]) -> int:
     """Bytes; an object counts by its share of a task's objects, too."""
-    return sum(size + _TASK_BYTES // _TASK_OBJECTS for group in groups for _, size in group)
+    return sum(row["bytes"] + _TASK_BYTES // _TASK_OBJECTS for row in objects)
 
 
 def groups_by_task(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[str]]]:

@@ -7,7 +7,7 @@ undecodable_records, and closes the ledger: every record of an object is a row, 
 from collections.abc import Sequence
 
 from client_telemetry.decode.decoded_days import DecodedDays, decoded_days
-from client_telemetry.decode.plan import DECODED_TABLES
+from client_telemetry.decode.plan import DECODED_TABLES, work_of
 from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.pipeline.options import add_options, no_days
@@ -43,8 +43,10 @@ def decode(stage: Stage) -> Outcome:
     dates = ", ".join(map(str, days))
     if not ledger:
         raise BadArguments(f"nothing was collected for cluster {cluster!r} on {dates}: run collect first")
+    # Before anything is written: it may find that there is no cluster.
+    spark = stage.spark if work_of(ledger) > stage.arguments.without_spark_up_to else None
     branch = stage.branch(DECODED_TABLES)
-    decoded = decoded_days(stage, raw, ledger, days)
+    decoded = decoded_days(spark, stage.lake, raw, ledger, days)
     where = {"cluster_id": cluster, "dt": days}
     for table in DECODED_TABLES:
         branch.replace_files(table, decoded.files.get(table.name, []), **where)

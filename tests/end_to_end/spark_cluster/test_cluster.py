@@ -33,7 +33,7 @@ DAYS = {"days": DAY}
 QUESTION = {"report-id": "question", "from": "4.0.1", "to": "4.3.1", "day": DAY}
 JOBS = {
     "collect": {**RAW, "day": DAY},
-    "decode": {**RAW, **DAYS},
+    "decode": {**RAW, **DAYS, "without-spark-up-to": 0},
     "sessionize": DAYS,
     "profile": {**DAYS, "owners": CHECKOUT / "include/sample/owners.yaml"},
     "publish_fleet": {**DAYS, "without-spark-up-to": 0},
