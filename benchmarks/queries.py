@@ -53,6 +53,7 @@ class Counts:
         return Counts(*(now - then for now, then in zip(astuple(self), astuple(before), strict=True)))
 
 
+_ONCE_MORE = " with Spark"
 WITH_SPARK = ("publish_fleet", "review")
 """Stages that are run once more, made to use Spark, which they need for much data only (pipeline/queries.py). Their pages go to
 `on_spark`."""
@@ -99,7 +100,7 @@ def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, 
         arguments_of[stage] = arguments
     on_spark = [f"--publish={folder / 'on_spark'}", "--without-spark-up-to=0"]
     for stage in WITH_SPARK:
-        counts[f"{stage} with Spark"] = _counts_of(spark, stage, [*arguments_of[stage], *on_spark])
+        counts[stage + _ONCE_MORE] = _counts_of(spark, stage, [*arguments_of[stage], *on_spark])
     return counts
 
 
@@ -131,7 +132,8 @@ def _section(where: str, settings: dict[str, str]) -> Section:
         for cluster in CLUSTERS:
             with tempfile.TemporaryDirectory() as folder:
                 counts = counts_of_day(spark, cluster, Path(folder))
-            total = [sum(column) for column in zip(*map(astuple, counts.values()), strict=True)]
+            once = [astuple(each) for stage, each in counts.items() if not stage.endswith(_ONCE_MORE)]
+            total = [sum(column) for column in zip(*once, strict=True)]
             rows += [
                 {"cluster": cluster, "stage": stage, **dict(zip(_COLUMNS, astuple(each), strict=True))}
                 for stage, each in {**counts, "all": Counts(*total)}.items()
@@ -140,7 +142,7 @@ def _section(where: str, settings: dict[str, str]) -> Section:
         spark.stop()
     return Section(
         f"Queries of a day with the settings for {where}",
-        "The stages of the daily run over the two clusters of the sample, and the review of the fleet's two upgrades with the questions that it asks, in one Spark with two cores. Counts of Spark's SQL "
+        "The stages of the daily run over the two clusters of the sample, and the review of the fleet's two upgrades with the questions that it asks, in one Spark with two cores; *with Spark*: once more, where the stage was made to use Spark for its little data. Counts of Spark's SQL "
         "executions, its jobs, and the stages and tasks that these completed: they do not depend on the machine. "
         "tests/jobs/test_budget.py holds the sample to a budget.",
         rows,
