@@ -72,6 +72,9 @@ ERROR_SHARE = Metric(
 BY_NAME = {metric.name: metric for metric in METRICS}
 NAMES = frozenset({*BY_NAME, SENT, ERRORS})
 """The metrics that are read from the tables."""
+_LARGEST = 2.0**64
+"""No count is larger (OTLP has 64 bits), no time and no share: such a number is unknown, as NaN is. A client may push any double,
+and the sum of two may be infinite."""
 
 
 class Instance(NamedTuple):
@@ -109,7 +112,13 @@ class Series:
 
 def series(points: Mapping[Instance, Iterable[Point]]) -> list[Series]:
     """Several points of one push (one per broker) are averaged for gauges and added for sums."""
-    return [_series(instance, list(points[instance])) for instance in sorted(points, key=str)]
+    return [
+        _series(instance, list(map(_plausible, points[instance]))) for instance in sorted(points, key=str)
+    ]
+
+
+def _plausible(point: Point) -> Point:
+    return point if abs(point.value) <= _LARGEST else point._replace(value=math.nan)
 
 
 def _series(instance: Instance, points: list[Point]) -> Series:
