@@ -6,6 +6,7 @@ event_files.py reads from data files what connections did.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import inf
+from operator import itemgetter
 from typing import TypedDict, cast
 
 import pyarrow as pa
@@ -131,34 +132,40 @@ class LoginRow(OfBroker):
 
 
 def instance_points(rows: Iterable[MetricPoint]) -> dict[Instance, list[Point]]:
-    """From rows of METRIC_POINTS. A client keeps its instance id for its whole session, so the names of its first
+    """From rows of METRIC_POINTS, in any order. A client keeps its instance id for its whole session, so the names of its first
     push apply.
     """
-    by_instance: dict[bytes, tuple[Instance, list[Point]]] = {}
+    first: dict[bytes, tuple[float, str, Instance]] = {}
+    points: dict[bytes, list[Point]] = {}
     for row in rows:
         instance_id = bytes(row["client_instance_id"])
-        own = by_instance.get(instance_id)
-        if own is None:
-            instance = Instance(
-                instance_id,
-                row["client_id"],
-                row["principal"] or "",
-                kip511.registered(row["client_software_name"]),
-                row["client_software_version"] or "",
-            )
-            own = by_instance[instance_id] = instance, []
-        own[1].append(
+        received = row["received_at"]
+        if instance_id not in first or received <= first[instance_id][0]:
+            instance = _instance(instance_id, row)
+            push = received, str(instance), instance
+            first[instance_id] = min(first.get(instance_id, push), push, key=itemgetter(0, 1))
+        points.setdefault(instance_id, []).append(
             Point(
                 row["metric"].removeprefix(PREFIX),
                 row["attributes"] or "",
                 row["temporality"],
-                row["received_at"],
+                received,
                 row["start_time"],
                 row["time"],
                 row["value"],
             )
         )
-    return dict(by_instance.values())
+    return {instance: points[instance_id] for instance_id, (_, _, instance) in first.items()}
+
+
+def _instance(instance_id: bytes, row: MetricPoint) -> Instance:
+    return Instance(
+        instance_id,
+        row["client_id"],
+        row["principal"] or "",
+        kip511.registered(row["client_software_name"]),
+        row["client_software_version"] or "",
+    )
 
 
 def pushed_series(queries: Queries) -> list[Series]:

@@ -8,6 +8,7 @@ from client_telemetry.activity.table_evidence import (
     SNAPSHOT_SECONDS,
     broker_runs,
     feature_levels,
+    instance_points,
     without_clients,
 )
 from client_telemetry.review.phases import upgrade_of
@@ -84,3 +85,17 @@ def test_requests_are_known_until_the_snapshots_of_the_brokers_that_run() -> Non
     # A broker whose connections asked nothing for so long wrote no snapshot of them.
     assert known_until({"1-4.0.1": end - 20}) == known_until({}) == -SNAPSHOT_SECONDS
     assert known_until(None) == math.inf
+
+
+def test_an_instance_id_of_two_clients_has_the_names_of_its_first_push_in_any_order() -> None:
+    names = {"client_instance_id": b"a" * 16, "principal": None, "client_software_name": "kgo"}
+    point = names | {"client_software_version": "v1", "metric": "m", "attributes": None, "temporality": None}
+    rows = [
+        point | {"client_id": client_id, "received_at": at, "start_time": None, "time": at, "value": 1.0}
+        for client_id, at in (("own", 10.0), ("taken", 20.0), (None, 10.0))
+    ]
+    in_order, reversed_rows = (instance_points(each) for each in (rows, rows[::-1]))
+    (instance,) = in_order
+    assert list(reversed_rows) == [instance]
+    assert instance.client_id == "own", "of two at the same time the first by its names"
+    assert [len(points) for points in in_order.values()] == [3]
