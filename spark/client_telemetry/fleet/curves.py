@@ -296,8 +296,9 @@ def _with_most_clients(queries: Queries, times: Grid) -> dict[_Key, GroupDay]:
 
 
 def _rounded(column: str, digits: int) -> str:
-    """Half up. The function `round` of Spark looks at the decimal digits of a number, that of DuckDB at the number."""
-    return f"floor({column} * {10**digits} + 0.5) / {10**digits}"
+    """Half up. The function `round` of Spark looks at the decimal digits of a number, that of DuckDB at the number. A large number
+    stays as it is: `floor` of Spark ends at 2^63 - 1, and of a double only a few digits are behind the point."""
+    return f"case when abs({column}) < 1e12 then floor({column} * {10**digits} + 0.5) / {10**digits} else {column} end"
 
 
 _SLOTS_OF_CLIENTS = f"""

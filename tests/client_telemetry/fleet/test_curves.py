@@ -129,3 +129,18 @@ def test_the_curves_of_a_client_are_sums_and_means_of_its_slots(given) -> None:
     assert own["connections"] == [[1.0, 3.0]]
     assert own["requests"] == {"0:9": [[0.0, 1.0, 0.0], [1.0, 10.0, 1.0]]}
     assert own["metrics"] == {LATENCY: [[2.0, 5.0001]]}
+
+
+@pytest.mark.parametrize("value", [2.0**63, 1e18, 123456789012345.67])
+def test_large_values_are_not_cut_off(given, value: float) -> None:
+    who = ("a", "User:a", "kgo", "v1")
+    queries = given(
+        used=([(*who, 0, 9, 1, value, 0.0)], USAGE),
+        opened=([(*who, 1, 2)], OPEN),
+        measured=([(*who, LATENCY, 2, value)], VALUES),
+    )
+    groups = fleet_curves.Groups((), (), (0,), (LATENCY,))
+    files = fleet_curves.client_files(queries, groups, 1, GRID, ()).files()
+    (own,) = next(json.loads("".join(texts))["clients"] for name, texts in files if name != "curves.json")
+    assert own["requests"]["0:9"][0][1] == pytest.approx(value, rel=1e-15)
+    assert own["metrics"][LATENCY][0][1] == pytest.approx(value, rel=1e-15)
