@@ -44,6 +44,24 @@ def translated(query: str) -> str:
     return parsed(query).sql(dialect="duckdb")
 
 
+def failure_reason(error: BaseException) -> str | None:
+    """In one line what the machine lacks, if a query in this process failed for that; otherwise None."""
+    if isinstance(error, FileNotFoundError) and "No usable temporary directory" in str(error):
+        return f"{error.strerror}: make one of them writable, or set TMPDIR"
+    if type(error).__module__.rpartition(".")[2] != "_duckdb":
+        return None
+    said = str(error).partition("\n")[0]
+    if any(words in said for words in _OF_MEMORY):
+        return f"too little memory for queries in this process ({said}): --without-spark-up-to=0 has Spark run them"
+    if any(words in said for words in _OF_FILES):
+        return f"temporary files of queries ({said}): free some space there, make it writable, or set TMPDIR"
+    return None
+
+
+_OF_MEMORY = ("Out of Memory", "failed to pin block", "failed to allocate", "Allocation failure")
+_OF_FILES = ("Could not write file", "Cannot open file", "Could not create directory", "No space left")
+
+
 def in_utc(rows: pa.Table) -> pa.Table:
     """Times without their zone, which is UTC: DuckDB would convert them to that of the machine."""
     return _with_times_as(rows, None)

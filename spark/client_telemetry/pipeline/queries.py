@@ -10,7 +10,9 @@ import tempfile
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
+from pathlib import Path
 from typing import Any, Self, cast
 
 import pyarrow as pa
@@ -34,6 +36,12 @@ PLACE = "place"
 """bigint. Column of each table of the inputs: grows with the place of a row in the table."""
 _NAMED = re.compile(r"\b(from|join)\s+(\w+)", re.IGNORECASE)
 _BATCH_ROWS = 10_000
+MOST_BYTES = 2**29
+"""Of the rows in this process, as Arrow: some hundred bytes each, unless clients push long texts."""
+
+
+class TooManyBytes(Exception):
+    """The rows are few, and long."""
 
 
 class Queries(ABC):
@@ -101,7 +109,10 @@ def queries(
     """With these columns of these tables as relations; in this process where there is little of them and of the tables `beside`,
     of which `read` gets the files."""
     if is_little(stage, inputs, (*tables, *beside)):
-        return InProcess({table.name: _stored(inputs, table, columns) for table, columns in tables.items()})
+        with suppress(TooManyBytes):
+            return InProcess(
+                {table.name: _stored(inputs, table, columns) for table, columns in tables.items()}
+            )
     return OnSpark(
         stage.spark,
         {
@@ -197,20 +208,31 @@ class OnSpark(Queries):
 class InProcess(Queries):
     def __init__(self, relations: Mapping[str, Iterable[pa.Table]]) -> None:
         """`relations`: tables whose rows follow each other, at least one of each. They are kept on the disk: a client that pushes
-        long texts does not fill the memory."""
+        long texts does not fill the memory. Raises TooManyBytes."""
         import duckdb
 
         self._folder = tempfile.TemporaryDirectory(prefix="client_telemetry_queries_")
-        database = duckdb.connect(
-            f"{self._folder.name}/rows.duckdb", config={"threads": 1, "memory_limit": "1GB"}
-        )
-        self._database = database
+        file = Path(self._folder.name, "rows.duckdb")
+        self._database = duckdb.connect(file, config={"threads": 1, "memory_limit": "1GB"})
+        try:
+            # DuckDB keeps it open: of a process that is killed, no rows stay behind.
+            file.unlink()
+            self._store(relations)
+        except BaseException:
+            self.release()
+            raise
+
+    def _store(self, relations: Mapping[str, Iterable[pa.Table]]) -> None:
+        stored_bytes = 0
         for name, parts in relations.items():
             for number, rows in enumerate(parts):
-                database.register("part", in_utc(rows))
+                stored_bytes += rows.nbytes
+                if stored_bytes > MOST_BYTES:
+                    raise TooManyBytes
+                self._database.register("part", in_utc(rows))
                 into = f'insert into "{name}"' if number else f'create table "{name}" as'
-                database.execute(f"{into} select * from part")
-        database.unregister("part")
+                self._database.execute(f"{into} select * from part")
+        self._database.unregister("part")
 
     def release(self) -> None:
         self._database.close()
@@ -223,7 +245,7 @@ class InProcess(Queries):
         self._database.execute(f'create temp view "{name}" as {translated(text)}')
 
     def keep(self, name: str) -> None:
-        rows = self._database.table(name).to_arrow_table()
+        rows = self._database.table(name).to_arrow_table(_BATCH_ROWS)
         self._database.execute(f'drop view "{name}"')
         self._database.register(name, rows)
 
@@ -256,4 +278,4 @@ class InProcess(Queries):
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
     def _query(self, text: str) -> pa.Table:
-        return self._database.sql(translated(text)).to_arrow_table()
+        return self._database.sql(translated(text)).to_arrow_table(_BATCH_ROWS)

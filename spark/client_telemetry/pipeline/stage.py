@@ -44,6 +44,7 @@ from client_telemetry.lake.commits import ConcurrentCommit, SnapshotGone, Supers
 from client_telemetry.lake.files import DamagedFile
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
+from client_telemetry.pipeline.duckdb_sql import failure_reason
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.stages import DRIVERS_PACKAGE, WORKERS_IMPORT
@@ -357,7 +358,7 @@ def _failure(stage: str, error: Exception) -> tuple[int, str | None]:
             return FAILED, f"{stage}: {error}. Nothing was written; mend it and run the stage again"
     if lacking := _lacking(error):
         return FAILED, f"{stage}: {lacking}. Nothing was published; mend it and run the stage again"
-    if reason := unavailable(error):
+    if reason := unavailable(error) or failure_reason(error):
         return FAILED, f"{stage}: {reason}; run the stage again"
     return FAILED, None
 

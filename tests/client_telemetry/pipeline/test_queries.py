@@ -1,10 +1,20 @@
 """One SQL on two engines: what Spark answers, DuckDB answers, also of nulls and of no rows."""
 
 import datetime as dt
+import signal
+import subprocess
+import sys
+import tempfile
+from argparse import Namespace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
-from client_telemetry.pipeline.queries import InProcess
+from client_telemetry.pipeline import queries as queries_module
+from client_telemetry.pipeline.duckdb_sql import failure_reason
+from client_telemetry.pipeline.queries import InProcess, OnSpark
+from client_telemetry.tables.clients import CLIENTS
 
 AT = dt.datetime(2026, 11, 21, 5, 0, 0, 123456, dt.UTC)
 SCHEMA = (
@@ -119,3 +129,70 @@ def test_in_this_process_nothing_of_the_machine_counts(monkeypatch) -> None:
     with InProcess({"rows": [rows, rows.slice(1)]}) as queries:
         (found,) = queries.answers({"found": "select unix_micros(at) as micros, at from rows"})["found"]
     assert found == {"micros": round(AT.timestamp() * 1_000_000), "at": AT}
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_few_rows_of_long_texts_are_for_spark(spark, temporary, monkeypatch) -> None:
+    rows = pa.table({"client_id": ["x" * 1000] * 3})
+    monkeypatch.setattr(queries_module, "_stored", lambda *_: iter([rows, rows]))
+    stage = SimpleNamespace(arguments=Namespace(without_spark_up_to=10), spark=spark)
+    inputs = SimpleNamespace(count=lambda _: 6, frame=lambda _: spark.createDataFrame(rows))
+    for most_bytes, engine in ((rows.nbytes * 2, InProcess), (rows.nbytes * 2 - 1, OnSpark)):
+        monkeypatch.setattr(queries_module, "MOST_BYTES", most_bytes)
+        with queries_module.queries(stage, inputs, {CLIENTS: ["client_id"]}) as found:
+            assert type(found) is engine
+        assert list(temporary.iterdir()) == []
+
+
+def test_nothing_stays_behind_of_what_fails_while_it_is_stored(temporary) -> None:
+    def parts():
+        yield pa.table({"n": [1]})
+        raise OSError("a file is gone")
+
+    with pytest.raises(OSError, match="gone"):
+        InProcess({"rows": parts()})
+    assert list(temporary.iterdir()) == []
+
+
+def test_no_rows_stay_behind_of_a_process_that_is_killed(tmp_path) -> None:
+    script = (
+        "import os, signal, pyarrow as pa\n"
+        "from client_telemetry.pipeline.queries import InProcess\n"
+        "InProcess({'rows': [pa.table({'n': list(range(200_000))})] * 20})\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    killed = subprocess.run([sys.executable, "-c", script], env={"TMPDIR": str(tmp_path)}, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("select no_such_column from range(1)", None),
+        ("select count(*) from (select range as n from range(30000000) order by hash(range))", "too little"),
+        ("copy (select 1 as n) to '{folder}/none/n.csv'", "temporary files of queries"),
+    ],
+)
+def test_what_the_machine_lacks_is_one_line(tmp_path, text: str, reason: str | None) -> None:
+    import duckdb
+
+    with duckdb.connect(config={"memory_limit": "20MB", "max_temp_directory_size": "0B"}) as database:
+        with pytest.raises(duckdb.Error) as failed:
+            database.sql(text.format(folder=tmp_path)).fetchall()
+    found = failure_reason(failed.value)
+    assert found is None if reason is None else found is not None and found.startswith(reason)
+    assert "\n" not in (found or "")
+
+
+def test_without_a_temporary_folder_the_folders_that_were_tried_are_said() -> None:
+    error = FileNotFoundError(2, "No usable temporary directory found in ['/tmp', '/var/tmp']")
+    assert failure_reason(error) == (
+        "No usable temporary directory found in ['/tmp', '/var/tmp']: make one of them writable, or set TMPDIR"
+    )
+    assert failure_reason(FileNotFoundError(2, "No such file or directory")) is None
