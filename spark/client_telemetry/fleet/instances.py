@@ -141,7 +141,7 @@ select client_instance_id, {", ".join(f"who.{name} as {name}" for name in CLIENT
     client_addresses, broker_ids, first_evidence_at, last_evidence_at
 from (
     select given as client_instance_id,
-        min_by(struct({KEY}), first_seen_at) as who,
+        min_by(struct({KEY}), struct(first_seen_at, {", ".join(f"coalesce({name}, '')" for name in CLIENT_KEY)})) as who,
         array_sort(collect_set(client_address)) as client_addresses,
         array_sort(collect_set(broker_id)) as broker_ids,
         min(first_seen_at) as first_evidence_at,
@@ -160,14 +160,14 @@ left anti join client_sessions as session on session.client_instance_id = assign
 """Those of them that did not push."""
 
 RESOURCE_LABELS = f"""
-select client_instance_id, {", ".join(f"collect_set(resource['{label}']) as {name}" for name, label in LABELS.items())}
+select client_instance_id, {", ".join(f"array_sort(collect_set(resource['{label}'])) as {name}" for name, label in LABELS.items())}
 from (
     select client_instance_id, explode(resources) as resource from client_pushes where client_instance_id is not null
 )
 where {" or ".join(f"resource['{label}'] is not null" for label in LABELS.values())}
 group by client_instance_id
 """
-"""One row per client instance that has any: the values of LABELS in its pushes."""
+"""One row per client instance that has any: the values of LABELS in its pushes, sorted."""
 
 REFUSED_PUSHES = f"""
 select {KEY}, error_code,

@@ -78,6 +78,14 @@ def test_labels_of_an_instance(given):
     assert (found["racks"], found["group_ids"], found["transactional_ids"]) == (["r"], ["g"], [])
 
 
+def test_labels_of_an_instance_are_sorted(given):
+    schema = "client_instance_id binary, resources array<map<string,string>>"
+    names = ["z", "\u00e9", "a'b", "B", "", "a\0b", "\U0001f600", "m", "k"]
+    pushes = [(A, [dict.fromkeys(("group_id", "client_rack", "transactional_id"), name)]) for name in names]
+    (found,) = rows(given(client_pushes=(pushes, schema)), RESOURCE_LABELS)
+    assert found["racks"] == found["group_ids"] == found["transactional_ids"] == sorted(names)
+
+
 def test_refused_pushes_by_client_and_error(given):
     schema = (
         "principal string, client_id string, client_software_name string, client_software_version string, "
@@ -109,6 +117,19 @@ def test_instances_that_brokers_gave_an_id(given):
     assert set(found) == {A, B}
     assert (found[A]["client_id"], found[A]["client_addresses"]) == ("a", ["10.0.0.1", "10.0.0.2"])
     assert (found[A]["broker_ids"], found[B]["broker_ids"]) == ([1, 2], [1])
+
+
+def test_an_instance_id_that_two_clients_were_given_at_once_is_the_first_by_name(given):
+    schema = (
+        "principal string, client_id string, client_software_name string, client_software_version string, "
+        "client_address string, broker_id int, first_seen_at timestamp, last_seen_at timestamp, "
+        "given_instance_ids array<binary>"
+    )
+    at = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
+    connections = [("p", name, "n", "v", "10.0.0.1", 1, at, at, [A]) for name in ("b", None, "a", "c")]
+    for rows_given in (connections, connections[::-1]):
+        (found,) = rows(given(client_connections=(rows_given, schema)), GIVEN_INSTANCES)
+        assert found["client_id"] is None
 
 
 def test_metrics_of_the_application_are_not_kafkas(given):
