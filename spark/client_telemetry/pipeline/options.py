@@ -36,7 +36,7 @@ _OPTIONS: Mapping[str, _Option] = {
     "--without-spark-up-to": {
         "type": int,
         "default": 1_000_000,
-        "help": "rows that the stage reads in its own process, without Spark, unless they are 512 MiB; default: %(default)s",
+        "help": "rows that the stage reads in its own process, without Spark, unless they take more than 512 MiB; default: %(default)s",
     },
     "--scram-users": {
         "help": "file or URL with the output of kafka-configs --describe --entity-type users, the users with SCRAM "

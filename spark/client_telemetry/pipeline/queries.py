@@ -215,9 +215,10 @@ class InProcess(Queries):
         file = Path(self._folder.name, "rows.duckdb")
         self._database = duckdb.connect(file, config={"threads": 1, "memory_limit": "1GB"})
         try:
-            # DuckDB keeps it open: of a process that is killed, no rows stay behind.
+            # DuckDB keeps it open: of a process that is killed, no rows stay behind, once they are no longer in its log.
             file.unlink()
             self._store(relations)
+            self._database.execute("checkpoint")
         except BaseException:
             self.release()
             raise
