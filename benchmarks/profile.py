@@ -56,6 +56,7 @@ def _linear(spark, folder: Path) -> Section:
 
 
 def _profile(spark, folder: Path, size: int) -> Callable[[], object]:
+    from client_telemetry.pipeline.queries import OnSpark
     from client_telemetry.profile.clients import clients
     from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
     from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
@@ -66,7 +67,8 @@ def _profile(spark, folder: Path, size: int) -> Callable[[], object]:
 
     def work() -> None:
         connections = spark.read.schema(CLIENT_CONNECTIONS.schema).parquet(path)
-        clients(connections, sessions, (), DAY, "fleet").write.format("noop").mode("overwrite").save()
+        with OnSpark(spark, {CLIENT_CONNECTIONS.name: connections, CLIENT_SESSIONS.name: sessions}) as of_day:
+            of_day.frame(clients(of_day, (), "fleet")).write.format("noop").mode("overwrite").save()
 
     return work
 

@@ -54,7 +54,7 @@ class Counts:
 
 
 _ONCE_MORE = " with Spark"
-WITH_SPARK = ("publish_fleet", "review")
+WITH_SPARK = ("publish_fleet", "review", "profile")
 """Stages that are run once more, made to use Spark, which they need for much data only (pipeline/queries.py). Their pages go to
 `on_spark`."""
 
@@ -98,9 +98,11 @@ def counts_of_day(spark: SparkSession, cluster: str, folder: Path) -> dict[str, 
     for stage, arguments in stages_of_day(cluster, folder):
         counts[stage] = _counts_of(spark, stage, arguments)
         arguments_of[stage] = arguments
-    on_spark = [f"--publish={folder / 'on_spark'}", "--without-spark-up-to=0"]
     for stage in WITH_SPARK:
-        counts[stage + _ONCE_MORE] = _counts_of(spark, stage, [*arguments_of[stage], *on_spark])
+        elsewhere = [
+            each.replace(f"{folder / 'published'}", f"{folder / 'on_spark'}") for each in arguments_of[stage]
+        ]
+        counts[stage + _ONCE_MORE] = _counts_of(spark, stage, [*elsewhere, "--without-spark-up-to=0"])
     return counts
 
 

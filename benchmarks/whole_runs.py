@@ -209,7 +209,7 @@ def _part(key: Key, connections: Sequence[_Connection]) -> dict[str, object]:
     return {
         "client_software_name": key[2],
         "client_software_version": key[3],
-        "asked": [{"api_key": api_key, "version": version} for api_key, version in uses],
+        "api_uses": [{"api_key": api_key, "version": version} for api_key, version in uses],
         "broker_software_versions": [RELEASE],
         "first_seen_at": _time(min(each.seen.first for each in connections)),
         "last_seen_at": _time(max(each.seen.last for each in connections)),

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from airflow.sdk import CronDataIntervalTimetable, Param, dag, result, task, task_group
 from include.clusters import NAMES
 from include.daily_summary import chosen_clusters, conclude, stages_of
-from include.run_day import COLLECT, DAYS, OPTIONAL_DAY, PAGE, REVIEW, RULES, day_of
+from include.run_day import COLLECT, DAYS, DECODE, OPTIONAL_DAY, PAGE, PROFILE, REVIEW, day_of
 from include.spark_stage import DEFAULT_ARGS, RUN_TIMEOUT, SparkStage
 
 
@@ -41,11 +41,9 @@ def client_telemetry_daily():
         shared = {"cluster": name, "map_index_template": "{{ task.cluster }}"}
         collect = SparkStage(task_id="collect", **COLLECT, **shared)
         arrived, affected, changed = ({option: collect.output[days]} for option, days in DAYS)
-        decode = SparkStage(
-            task_id="decode", starts_spark=True, locations=["raw"], arguments=arrived, **shared
-        )
+        decode = SparkStage(task_id="decode", **DECODE, arguments=arrived, **shared)
         sessionize = SparkStage(task_id="sessionize", arguments=affected, **shared)
-        profile = SparkStage(task_id="profile", locations=RULES, arguments=affected, **shared)
+        profile = SparkStage(task_id="profile", **PROFILE, arguments=affected, **shared)
         publish = SparkStage(task_id="publish", **PAGE, arguments=affected, **shared)
         review = SparkStage(task_id="review", arguments=changed, **REVIEW, **shared)
         decode >> sessionize >> profile >> publish >> review

@@ -39,8 +39,9 @@ DAYS = (("days", "decode_days"), ("days", "derive_days"), ("changed-on", "derive
 """What stages of the daily run are told of the days that collect found, as option and XCom: decode; those after it; review."""
 KNOWLEDGE = ["knowledge", "knowledge_package"]
 """Locations of what verdicts follow from: a folder of one's own rows, and a data package."""
-RULES = ["owners", *KNOWLEDGE]
-"""Locations that the stage profile is told."""
+DECODE = {"starts_spark": True, "locations": ["raw"]}
+PROFILE = {"starts_spark": True, "locations": ["owners", *KNOWLEDGE]}
+"""What the stages of the same names are told beside the days."""
 PAGE = {
     "starts_spark": True,
     "job": "publish_fleet",

@@ -3,7 +3,7 @@
 import datetime as dt
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,15 +112,22 @@ def damaged(monkeypatch):
         empty(module)
 
 
-@pytest.fixture(params=["on Spark", "in this process"])
+ENGINES = ("on Spark", "in this process")
+
+
+def queries_on(engine: str, frames: Mapping[str, DataFrame]) -> Queries:
+    if engine == ENGINES[0]:
+        return OnSpark(next(iter(frames.values())).sparkSession, frames)
+    return InProcess({name: [rows.toArrow()] for name, rows in frames.items()})
+
+
+@pytest.fixture(params=ENGINES)
 def given(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Callable[..., Queries]]:
     """Queries over relations: name -> rows and their schema as Spark's DDL. A test of a query runs on both engines."""
     with ExitStack() as opened:
 
         def queries(**relations: tuple[list[tuple], str]) -> Queries:
             frames = {name: spark.createDataFrame(rows, schema) for name, (rows, schema) in relations.items()}
-            if request.param == "on Spark":
-                return opened.enter_context(OnSpark(spark, frames))
-            return opened.enter_context(InProcess({name: [rows.toArrow()] for name, rows in frames.items()}))
+            return opened.enter_context(queries_on(request.param, frames))
 
         yield queries

@@ -13,14 +13,15 @@ from benchmarks.queries import Counts, cluster_settings, counts_of_day
 NOTHING = Counts(queries=0, jobs=0, stages=0, tasks=0)
 BUDGET = {
     "collect": NOTHING,
-    "decode": Counts(queries=1, jobs=1, stages=1, tasks=8),
+    "decode": NOTHING,
     "sessionize": Counts(queries=3, jobs=10, stages=28, tasks=50),
-    "profile": Counts(queries=1, jobs=2, stages=11, tasks=22),
+    "profile": NOTHING,
     "publish_fleet": NOTHING,
     "review": NOTHING,
     # Each view of a frame counts as a query.
     "publish_fleet with Spark": Counts(queries=30, jobs=18, stages=49, tasks=100),
     "review with Spark": Counts(queries=20, jobs=14, stages=26, tasks=56),
+    "profile with Spark": Counts(queries=8, jobs=3, stages=12, tasks=25),
 }
 
 

@@ -4,9 +4,10 @@ from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.options import add_options, no_days
+from client_telemetry.pipeline.queries import queries
 from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.profile.clients import clients
+from client_telemetry.profile.clients import READ, clients
 from client_telemetry.tables import clients as clients_suite
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
@@ -23,11 +24,9 @@ def profile(stage: Stage) -> Outcome:
     stage.warnings += rule_hints(rules)
     branch = stage.branch((CLIENTS,))
     inputs = StageInputs.of(stage, days, (CLIENT_CONNECTIONS, CLIENT_SESSIONS))
-    connections, sessions = inputs.frame(CLIENT_CONNECTIONS), inputs.frame(CLIENT_SESSIONS)
     where = {"cluster_id": cluster, "dt": days}
-    branch.replace(
-        CLIENTS, [clients(connections, sessions, rules, day, stage.cluster_name) for day in days], **where
-    )
+    with queries(stage, inputs, READ) as of_days:
+        of_days.replace(branch, CLIENTS, clients(of_days, rules, stage.cluster_name), **where)
     facts = {"connections": inputs.count(CLIENT_CONNECTIONS), "sessions": inputs.count(CLIENT_SESSIONS)}
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     found = lake.rows(CLIENTS, columns=("dt", "principal", "owner", "application"), **where)
@@ -47,5 +46,5 @@ def profile(stage: Stage) -> Outcome:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("profile", __doc__)
-    add_options(arguments, "--days", "--owners", "--knowledge")
-    return run(arguments, profile, argv, no_days("profile"))
+    add_options(arguments, "--days", "--owners", "--knowledge", "--without-spark-up-to")
+    return run(arguments, profile, argv, no_days("profile"), starts_spark="if needed")

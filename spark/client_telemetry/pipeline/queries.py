@@ -11,7 +11,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from client_telemetry.lake.branch import Branch
 from client_telemetry.lake.files import stored_rows
 from client_telemetry.lake.plain_rows import plain_rows
 from client_telemetry.pipeline.duckdb_sql import in_utc, translated, with_zone
@@ -72,6 +73,21 @@ class Queries(ABC):
     def work(self, name: str, text: str, work: Work, schema: pa.Schema, parts: Sequence[str] = ()) -> None:
         """A relation of what `work` makes of the rows of a query. `parts`: columns; rows with equal values in them come to one
         call."""
+
+    @abstractmethod
+    def work_groups(
+        self,
+        name: str,
+        text: str,
+        by: Sequence[str],
+        work: Callable[[pa.Table], pa.Table],
+        schema: pa.Schema,
+    ) -> None:
+        """A relation of what `work` makes of all rows of a query that have equal values, or null, in these columns."""
+
+    @abstractmethod
+    def replace(self, branch: Branch, table: Table, text: str, **partitions: object) -> None:
+        """Replace these partitions of a table on a branch by the rows of a query."""
 
     @abstractmethod
     def read(
@@ -162,10 +178,23 @@ class OnSpark(Queries):
         self._kept.append(frame)
 
     def work(self, name: str, text: str, work: Work, schema: pa.Schema, parts: Sequence[str] = ()) -> None:
-        rows = self._frame(text)
+        rows = self.frame(text)
         if parts:
             rows = rows.repartition(*parts)
         self._frames[name] = rows.mapInArrow(work, from_arrow_schema(schema))
+
+    def work_groups(
+        self,
+        name: str,
+        text: str,
+        by: Sequence[str],
+        work: Callable[[pa.Table], pa.Table],
+        schema: pa.Schema,
+    ) -> None:
+        self._frames[name] = self.frame(text).groupBy(*by).applyInArrow(work, from_arrow_schema(schema))
+
+    def replace(self, branch: Branch, table: Table, text: str, **partitions: object) -> None:
+        branch.replace(table, [self.frame(text)], **partitions)
 
     def read(
         self,
@@ -182,15 +211,15 @@ class OnSpark(Queries):
         )
 
     def answers(self, texts: Mapping[str, str]) -> dict[str, Iterator[Any]]:
-        return in_one_query({name: self._frame(text) for name, text in texts.items()})
+        return in_one_query({name: self.frame(text) for name, text in texts.items()})
 
     def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[tuple[Any, ...]]:
-        rows = self._frame(text)
+        rows = self.frame(text)
         by = [F.expr(each) for each in order]
         rows = rows.repartition(part).sortWithinPartitions(part, *by) if part else rows.sort(*by)
         return map(tuple, rows.toLocalIterator())
 
-    def _frame(self, text: str) -> DataFrame:
+    def frame(self, text: str) -> DataFrame:
         return self._spark.sql(self._with_sources(text))
 
     def _with_sources(self, text: str) -> str:
@@ -253,6 +282,23 @@ class InProcess(Queries):
     def work(self, name: str, text: str, work: Work, schema: pa.Schema, parts: Sequence[str] = ()) -> None:
         rows = self._query(text)
         self.rows_of(name, pa.Table.from_batches(work(with_zone(rows).to_batches(_BATCH_ROWS)), schema))
+
+    def work_groups(
+        self,
+        name: str,
+        text: str,
+        by: Sequence[str],
+        work: Callable[[pa.Table], pa.Table],
+        schema: pa.Schema,
+    ) -> None:
+        rows = with_zone(self._query(f"select * from ({text}) order by {', '.join(by)}"))
+        keys = list(zip(*(rows[column].to_pylist() for column in by), strict=True))
+        begins = [place for place, key in enumerate(keys) if not place or key != keys[place - 1]]
+        groups = [work(rows.slice(begin, end - begin)) for begin, end in pairwise([*begins, len(keys)])]
+        self.rows_of(name, pa.concat_tables([schema.empty_table(), *groups]))
+
+    def replace(self, branch: Branch, table: Table, text: str, **partitions: object) -> None:
+        branch.replace_rows(table, plain_rows(with_zone(self._query(text))), **partitions)
 
     def read(
         self,

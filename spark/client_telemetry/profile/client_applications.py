@@ -1,41 +1,52 @@
-"""Groups clients into applications: the rules of identity/applications.py, applied to all clients of a principal at
-once.
+"""Relates the clients of a principal to each other and groups them into applications: the rules of related_clients.py and
+identity/applications.py, applied to all of them at once.
 """
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
 from client_telemetry import knowledge
 from client_telemetry.identity.application_rows import READ, Row, application_columns
+from client_telemetry.profile.client_identity import WITH_IDENTITY
+from client_telemetry.profile.related_clients import ProfiledClient, related
+from client_telemetry.tables.clients import RELATED
 
-ADDED = StructType(
-    [
-        *(StructField(name, StringType()) for name in ("application", "application_kind", "product")),
-        StructField("application_notes", ArrayType(StringType())),
-    ]
+_ADDED = to_arrow_schema(
+    StructType(
+        [
+            StructField("softwares", LongType()),
+            StructField("related", RELATED),
+            *(StructField(name, StringType()) for name in ("application", "application_kind", "product")),
+            StructField("application_notes", ArrayType(StringType())),
+            StructField("cluster_name", StringType()),
+        ]
+    )
 )
+WITH_APPLICATIONS = pa.schema([*WITH_IDENTITY, *_ADDED])
+_RELATED = tuple(ProfiledClient.__annotations__)
 
 
-def with_applications(clients: DataFrame) -> DataFrame:
-    """`clients` with the columns of ADDED. Needs the columns that identity/application_rows.py reads."""
-    schema = StructType([*clients.schema.fields, *ADDED.fields])
-    return clients.groupBy("cluster_id", "principal").applyInArrow(_adder(), schema)
-
-
-def _adder() -> Callable[[pa.Table], pa.Table]:
-    added, own = to_arrow_schema(ADDED), knowledge.in_use()
+def applications_of(cluster_name: str) -> Callable[[pa.Table], pa.Table]:
+    """Adds to all clients of a principal and day: the columns of WITH_APPLICATIONS that client_identity.py does not know."""
+    own = knowledge.in_use()
 
     def add(table: pa.Table) -> pa.Table:
         knowledge.use(own)
-        read = zip(*(table.column(name).to_pylist() for name in READ), strict=True)
-        columns = application_columns(cast("Row", dict(zip(READ, row, strict=True))) for row in read)
-        for column in added:
-            table = table.append_column(column, pa.array(columns[column.name], column.type))
-        return table
+        softwares, relations = related(cast("list[ProfiledClient]", table.select(_RELATED).to_pylist()))
+        columns: dict[str, Any] = {
+            "softwares": softwares,
+            "related": relations,
+            "cluster_name": [cluster_name] * len(table),
+        }
+        read = (table.column(name).to_pylist() if name != "related" else relations for name in READ)
+        rows = (cast("Row", dict(zip(READ, row, strict=True))) for row in zip(*read, strict=True))
+        columns |= application_columns(rows)
+        for field in _ADDED:
+            table = table.append_column(field, pa.array(columns[field.name], field.type))
+        return table.select(WITH_APPLICATIONS.names).cast(WITH_APPLICATIONS)
 
     return add

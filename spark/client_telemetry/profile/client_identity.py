@@ -2,11 +2,10 @@
 Python decides for each client, so that masks, rules and knowledge are those of the commands that try them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypedDict
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
@@ -16,9 +15,11 @@ from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.kip190 import jmx_sanitize, sanitize
 from client_telemetry.identity.owners import OwnerRule, first_match
-from client_telemetry.knowledge import broker_guess, client_versions, kip511, releases, roles, software
-from client_telemetry.profile.related_clients import Sibling, related_by_client_id
-from client_telemetry.tables.clients import RELATED
+from client_telemetry.knowledge import apis, broker_guess, client_versions, kip511, releases, roles, software
+from client_telemetry.pipeline.queries import Work
+from client_telemetry.profile.related_clients import Asked
+from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.table import API_USES, BOOLEAN, DATE, DOUBLE, INT, LONG, TIMESTAMP, struct
 
 _TEXT, _TEXTS = StringType(), ArrayType(StringType())
 ADDED = StructType(
@@ -34,7 +35,7 @@ ADDED = StructType(
         StructField("roles", _TEXTS),
         StructField("default_id_of", _TEXT),
         StructField("could_be", _TEXTS),
-        StructField("related", RELATED),
+        StructField("request_versions", _TEXTS),
     ]
 )
 """`default_id_of` and `could_be` are not stored: the library whose default the client id is, and the libraries that can
@@ -49,30 +50,58 @@ _EVIDENCE = (
     "client_software_name",
     "client_software_version",
     "answered",
-    "siblings",
+    "api_uses",
 )
 
 
-def with_identity(clients: DataFrame, rules: tuple[OwnerRule, ...]) -> DataFrame:
-    """`clients` with the columns of ADDED. Needs the columns of the client key, `group_ids`, `client_addresses`,
-    `siblings`, and `answered`: structs of api_key, version and the releases of the brokers that answered it.
-    """
-    return clients.mapInArrow(_identifier(rules), StructType([*clients.schema.fields, *ADDED.fields]))
+_KNOWN = StructType(
+    [
+        StructField("cluster_id", _TEXT),
+        StructField("dt", DATE),
+        *(StructField(name, _TEXT) for name in CLIENT_KEY),
+        *(
+            StructField(name, kind)
+            for what in ("instance", "connection")
+            for name, kind in (
+                (f"{what}s", LONG),
+                (f"short_lived_{what}s", LONG),
+                (f"median_{what}_seconds", DOUBLE),
+            )
+        ),
+        StructField("refusals", LONG),
+        *(
+            StructField(name, _TEXTS)
+            for name in (
+                *("client_addresses", "listeners", "security_protocols", "group_ids", "transactional_ids"),
+                *("topics", "broker_software_versions"),
+            )
+        ),
+        *(StructField(name, TIMESTAMP) for name in ("first_seen_at", "last_seen_at")),
+        *(StructField(name, BOOLEAN) for name in ("name_refused", "crowded_address")),
+        StructField("api_uses", API_USES),
+        StructField("answered", ArrayType(struct(api_key=INT, version=INT, releases=_TEXTS))),
+    ]
+)
+"""What connections and sessions tell of a client (clients.py)."""
+WITH_IDENTITY = to_arrow_schema(StructType([*_KNOWN.fields, *ADDED.fields]))
 
 
-def _identifier(
-    rules: tuple[OwnerRule, ...],
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    schema, own = to_arrow_schema(ADDED), knowledge.in_use()
+def identifier(rules: tuple[OwnerRule, ...]) -> Work:
+    """Adds the columns of ADDED."""
+    own = knowledge.in_use()
 
     def identify(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         knowledge.use(own)
         for batch in batches:
             clients = zip(*(batch.column(name).to_pylist() for name in _EVIDENCE), strict=True)
             identities = [_identity(rules, **dict(zip(_EVIDENCE, client, strict=True))) for client in clients]
-            columns = [pa.array([row[field.name] for row in identities], field.type) for field in schema]
-            names = [*batch.schema.names, *schema.names]
-            yield pa.RecordBatch.from_arrays([*batch.columns, *columns], names=names)
+            columns = [batch.column(name) for name in _KNOWN.names]
+            columns += [
+                pa.array([row[name] for row in identities], WITH_IDENTITY.field(name).type)
+                for name in ADDED.names
+            ]
+            rows = pa.Table.from_arrays(columns, WITH_IDENTITY.names).cast(WITH_IDENTITY)
+            yield from rows.to_batches()
 
     return identify
 
@@ -94,7 +123,7 @@ def _identity(
     client_software_name: str | None,
     client_software_version: str | None,
     answered: Sequence[Answered] | None,
-    siblings: Sequence[Sibling] | None,
+    api_uses: Sequence[Asked],
 ) -> dict[str, object]:
     """One client's values of ADDED."""
     rule = first_match(rules, principal, client_id, group_ids, client_addresses)
@@ -123,7 +152,7 @@ def _identity(
         "could_be": sorted(fingerprints.libraries_that_explain(uses, release))
         if release and not name
         else [],
-        "related": related_by_client_id(client_id, (client_software_name, client_software_version), siblings),
+        "request_versions": [f"{apis.name(use['api_key'])} v{use['version']}" for use in api_uses],
     }
 
 

@@ -1,25 +1,21 @@
 """Clients that may be one application: listed next to each other, never merged. Part of the stage profile;
 compatibility/applications.py decides about unnamed connections.
 
-Everything here is a window over clients with a bounded list in it: however many software versions a client id shows,
-and however many clients a principal has, the work grows linearly with the clients.
+Everything here looks at bounded lists: however many software versions a client id shows, and however many clients a
+principal has, the work grows linearly with the clients.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TypedDict
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F  # noqa: N812
-
 from client_telemetry.compatibility.applications import Connections, relation
+from client_telemetry.identity.client_key import HasClientKey
 from client_telemetry.knowledge import kip511
 from client_telemetry.knowledge.broker_guess import oldest_release
-from client_telemetry.tables.clients import CLIENT_KEY, MAX_RELATED
+from client_telemetry.tables.clients import MAX_RELATED
 from client_telemetry.tables.rows import RelatedRecord
 
-_KEY = ("cluster_id", *CLIENT_KEY)
-_SOFTWARE = ("client_software_name", "client_software_version")
 _ANONYMOUS = "User:ANONYMOUS"
 
 
@@ -29,44 +25,57 @@ class Asked(TypedDict):
 
 
 class Sibling(TypedDict):
-    """An element of `siblings`."""
+    """A client with the same principal and client id."""
 
     client_software_name: str | None
     client_software_version: str | None
-    asked: list[Asked]
+    api_uses: list[Asked]
     broker_software_versions: list[str]
     first_seen_at: datetime
     last_seen_at: datetime
 
 
-def with_siblings(clients: DataFrame) -> DataFrame:
-    """Adds `softwares`, the number of clients with this principal and client id, and `siblings`: what
-    `related_by_client_id` needs to know about them, at most MAX_RELATED, unnamed ones first; null if there are none.
-    """
-    same_id = Window.partitionBy("cluster_id", "principal", "client_id")
-    some = F.col("place") <= MAX_RELATED
-    asked = F.transform(
-        "api_uses", lambda use: F.struct(use.api_key.alias("api_key"), use.version.alias("version"))
-    )
-    part = F.struct(
-        *_SOFTWARE, asked.alias("asked"), "broker_software_versions", "first_seen_at", "last_seen_at"
-    )
-    comparable = F.col("client_id").isNotNull() & (F.coalesce("principal", F.lit("")) != "")
-    return (
-        clients.withColumn("place", F.row_number().over(same_id.orderBy(_named().cast("int"), *_SOFTWARE)))
-        .withColumns(
-            {
-                "softwares": F.count("*").over(same_id),
-                "siblings": F.collect_list(F.when(comparable & some, part)).over(same_id),
-            }
-        )
-        .withColumn("siblings", F.when(comparable & (F.col("softwares") > 1), F.col("siblings")))
-        .drop("place")
-    )
+class ProfiledClient(HasClientKey, Sibling):
+    """`default_id_of`: the library whose default the client id is. `could_be`: libraries that can have sent an unnamed client's
+    requests."""
+
+    client_addresses: list[str]
+    default_id_of: str | None
+    could_be: list[str]
 
 
-def _named() -> Column:
-    return F.expr(kip511.is_declared("client_software_name"))
+def related(clients: Sequence[ProfiledClient]) -> tuple[list[int], list[list[RelatedRecord]]]:
+    """Of all clients of one principal: for each the number of clients with its client id, itself included, and the elements of
+    `related`."""
+    by_id: dict[str | None, list[int]] = {}
+    for place, client in enumerate(clients):
+        by_id.setdefault(client["client_id"], []).append(place)
+    softwares, found = [0] * len(clients), [list[RelatedRecord]() for _ in clients]
+    for client_id, places in by_id.items():
+        first = sorted(places, key=lambda place: (_is_named(clients[place]), _software(clients[place])))
+        siblings = [clients[place] for place in first[:MAX_RELATED]]
+        for place in places:
+            softwares[place] = len(places)
+            own = clients[place]
+            if client_id is not None and own["principal"] and len(places) > 1:
+                software = own["client_software_name"], own["client_software_version"]
+                found[place] = related_by_client_id(client_id, software, siblings)
+    for place, beside in _neighbours(clients).items():
+        distinct = [*found[place], *(each for each in beside if each not in found[place])]
+        found[place] = distinct
+    return softwares, [each[:MAX_RELATED] for each in found]
+
+
+def _is_named(client: Sibling) -> bool:
+    return kip511.is_known(client["client_software_name"])
+
+
+def _software(client: Sibling | RelatedRecord) -> tuple[tuple[bool, str], ...]:
+    """To be sorted by: nulls first."""
+    return tuple(
+        (text is not None, text or "")
+        for text in (client["client_software_name"], client["client_software_version"])
+    )
 
 
 def related_by_client_id(
@@ -101,7 +110,7 @@ def related_by_client_id(
 
 def _connections(part: Sibling) -> Connections:
     versions: dict[int, set[int]] = {}
-    for use in part["asked"]:
+    for use in part["api_uses"]:
         versions.setdefault(use["api_key"], set()).add(use["version"])
     return Connections(
         part["client_software_name"] or "",
@@ -113,87 +122,61 @@ def _connections(part: Sibling) -> Connections:
     )
 
 
-def with_neighbours(clients: DataFrame) -> DataFrame:
-    """Adds to `related` the clients at the same address: for one under a library's default client id, those of its
+def _neighbours(clients: Sequence[ProfiledClient]) -> dict[int, list[RelatedRecord]]:
+    """Place of a client -> the clients at the same address: for one under a library's default client id, those of its
     principal and address that can be this library. Some libraries use their default on part of the connections
     (kafka-node does). Only for unnamed clients; an anonymous principal proves nothing.
-
-    Needs `default_id_of` and `could_be` of client_identity.py.
     """
-    eligible = ~_named() & F.col("client_id").isNotNull()
-    eligible &= ~F.coalesce("principal", F.lit("")).isin("", _ANONYMOUS)
-    # Clients that this does not concern are spread over partitions of their own.
-    alone = F.when(~eligible, F.xxhash64(*_KEY))
-    by_principal = Window.partitionBy("cluster_id", "principal", "alone", "is_default")
-    of_principal = Window.partitionBy("cluster_id", "principal", "alone")
-    default = F.struct("client_id", "default_id_of", *_SOFTWARE, "client_addresses")
-    configured = F.struct("client_id", *_SOFTWARE, "defaults")
-    return (
-        clients.withColumns({"alone": alone, "is_default": F.col("default_id_of").isNotNull()})
-        .withColumn("place", F.row_number().over(by_principal.orderBy("client_id", *_SOFTWARE)))
-        .withColumn(
-            "defaults", F.collect_list(_some(default, eligible & F.col("is_default"))).over(of_principal)
-        )
-        .withColumn("defaults", F.when(eligible & ~F.col("is_default"), _defaults_it_could_be()))
-        .withColumn("has_default", F.coalesce(F.size("defaults") > 0, F.lit(False)))
-        .withColumn(
-            "place",
-            F.row_number().over(
-                Window.partitionBy("cluster_id", "principal", "alone", "has_default").orderBy(
-                    "client_id", *_SOFTWARE
-                )
-            ),
-        )
-        .withColumn("configured", F.collect_list(_some(configured, F.col("has_default"))).over(of_principal))
-        .withColumn(
-            "related",
-            F.slice(F.array_distinct(F.concat("related", _defaults(), _configured())), 1, MAX_RELATED),
-        )
-    )
-
-
-def _some(value: Column, condition: Column) -> Column:
-    return F.when(condition & (F.col("place") <= MAX_RELATED), value)
-
-
-def _defaults_it_could_be() -> Column:
-    return F.filter(
-        "defaults",
-        lambda other: (
-            F.array_contains("could_be", other.default_id_of)
-            & F.arrays_overlap("client_addresses", other.client_addresses)
+    eligible = sorted(
+        (
+            place
+            for place, client in enumerate(clients)
+            if not _is_named(client)
+            and client["client_id"] is not None
+            and client["principal"] not in (None, "", _ANONYMOUS)
         ),
+        key=lambda place: (clients[place]["client_id"] or "", _software(clients[place])),
+    )
+    defaults = [place for place in eligible if clients[place]["default_id_of"] is not None]
+    few_defaults = defaults[:MAX_RELATED]
+    own_defaults = {
+        place: own
+        for place in eligible
+        if clients[place]["default_id_of"] is None
+        and (own := [each for each in few_defaults if _could_be(clients[place], clients[each])])
+    }
+    found = {
+        place: _sorted(_beside(clients[other], clients[other]) for other in own)
+        for place, own in own_defaults.items()
+    }
+    few_configured = list(own_defaults)[:MAX_RELATED]
+    for place in defaults:
+        default = clients[place]
+        mine = [
+            other
+            for other in few_configured
+            if any(clients[each]["client_id"] == default["client_id"] for each in own_defaults[other])
+        ]
+        found[place] = _sorted(_beside(clients[other], default) for other in mine)
+    return found
+
+
+def _could_be(client: ProfiledClient, default: ProfiledClient) -> bool:
+    return default["default_id_of"] in client["could_be"] and not set(client["client_addresses"]).isdisjoint(
+        default["client_addresses"]
     )
 
 
-def _defaults() -> Column:
-    found = F.transform(
-        F.coalesce("defaults", F.array()), lambda other: _beside(other, other.client_id, other.default_id_of)
+def _beside(other: ProfiledClient, default: ProfiledClient) -> RelatedRecord:
+    return RelatedRecord(
+        relation="same_principal_and_address",
+        client_id=other["client_id"],
+        client_software_name=other["client_software_name"],
+        client_software_version=other["client_software_version"],
+        because=f"same principal and address; {default['client_id']} is what {default['default_id_of']} sends where no client id is "
+        "configured, and some libraries beside the configured one",
     )
-    return F.array_sort(found)
 
 
-def _configured() -> Column:
-    mine = F.filter(
-        "configured",
-        lambda other: F.exists(other.defaults, lambda default: default.client_id == F.col("client_id")),
-    )
-    found = F.transform(mine, lambda other: _beside(other, F.col("client_id"), F.col("default_id_of")))
-    return F.when(F.col("is_default"), F.array_sort(found)).otherwise(F.array())
-
-
-def _beside(other: Column, default_id: Column, library: Column) -> Column:
-    because = F.concat(
-        F.lit("same principal and address; "),
-        default_id,
-        F.lit(" is what "),
-        library,
-        F.lit(" sends where no client id is configured, and some libraries beside the configured one"),
-    )
-    return F.struct(
-        F.lit("same_principal_and_address").alias("relation"),
-        other.client_id.alias("client_id"),
-        other.client_software_name.alias("client_software_name"),
-        other.client_software_version.alias("client_software_version"),
-        because.alias("because"),
-    )
+def _sorted(records: Iterable[RelatedRecord]) -> list[RelatedRecord]:
+    return sorted(records, key=lambda each: (each["client_id"] or "", _software(each), each["because"]))

@@ -13,6 +13,8 @@ from client_telemetry.tables.clients import CLIENTS, MAX_RELATED
 from client_telemetry.tables.table import Table
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.client_telemetry.conftest import ENGINES, queries_on
+
 DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 RULES = load_owner_rules(
@@ -104,28 +106,31 @@ def case(connections: list[dict], sessions: Sequence[dict] = ()) -> str:
     return cluster
 
 
-@pytest.fixture(scope="module")
-def profiled(spark: SparkSession) -> dict[str, list[dict]]:
+@pytest.fixture(scope="module", params=ENGINES)
+def profiled(request: pytest.FixtureRequest, spark: SparkSession) -> dict[str, list[dict]]:
     """Rows of `clients` of each case, by its cluster id."""
     connections, sessions = (
         [row for rows in each for row in rows] for each in zip(*CASES.values(), strict=True)
     )
     by_cluster = defaultdict(list)
-    for client in found(spark, connections, sessions):
+    for client in found(spark, request.param, connections, sessions):
         by_cluster[client["cluster_id"]].append(client)
     return by_cluster
 
 
-def found(spark: SparkSession, connections: Iterable[dict], sessions: Iterable[dict]) -> list[dict]:
-    result = clients(
-        frame(spark, CLIENT_CONNECTIONS, connections),
-        frame(spark, CLIENT_SESSIONS, sessions),
-        RULES,
-        DAY,
-        "fleet",
-    )
-    assert [(f.name, f.dataType) for f in result.schema] == [(f.name, f.dataType) for f in CLIENTS.schema]
-    return [row.asDict(recursive=True) for row in result.collect()]
+def found(
+    spark: SparkSession, engine: str, connections: Iterable[dict], sessions: Iterable[dict]
+) -> list[dict]:
+    frames = frame(spark, CLIENT_CONNECTIONS, connections), frame(spark, CLIENT_SESSIONS, sessions)
+    return of_frames(engine, *frames, RULES)
+
+
+def of_frames(engine: str, connections: DataFrame, sessions: DataFrame, rules: tuple) -> list[dict]:
+    frames = {CLIENT_CONNECTIONS.name: connections, CLIENT_SESSIONS.name: sessions}
+    with queries_on(engine, frames) as of_day:
+        rows = list(of_day.answers({"clients": clients(of_day, rules, "fleet")})["clients"])
+    assert all(list(row) == [column.name for column in CLIENTS.columns] for row in rows)
+    return rows
 
 
 def _nullable(schema):
@@ -134,11 +139,10 @@ def _nullable(schema):
     return schema
 
 
-@pytest.fixture(scope="module")
-def fleet_clients(fleet) -> list[dict]:
+@pytest.fixture(scope="module", params=ENGINES)
+def fleet_clients(request: pytest.FixtureRequest, fleet) -> list[dict]:
     rules = load_owner_rules((fleet.folder.parent / "owners.yaml").read_text())
-    found = clients(fleet.connections, fleet.sessions, rules, DAY, "fleet")
-    return [row.asDict(recursive=True) for row in found.collect()]
+    return of_frames(request.param, fleet.connections, fleet.sessions, rules)
 
 
 def test_clusters_and_requests_have_names(fleet_clients):
@@ -179,8 +183,8 @@ def test_connections_and_sessions_of_one_client(profiled):
     ]
     produce = client["api_uses"][0]
     assert produce["last_request_at"] - produce["first_request_at"] == dt.timedelta(minutes=3)
-    assert client["first_seen_at"] == (NOON - dt.timedelta(hours=1)).replace(tzinfo=None)
-    assert client["last_seen_at"] == (NOON + dt.timedelta(minutes=4)).replace(tzinfo=None)
+    assert client["first_seen_at"] == NOON - dt.timedelta(hours=1)
+    assert client["last_seen_at"] == NOON + dt.timedelta(minutes=4)
     assert (client["owner"], client["owner_contact"], client["owner_rule"]) == (
         "orders",
         "orders@example.com",
@@ -255,12 +259,12 @@ def test_owner_by_any_group_or_address_however_many(profiled):
 
 
 TOMORROW = {"dt": DAY + dt.timedelta(days=1)}
-OTHER_DAYS = case([connection(1), connection(2, **TOMORROW)], [session(1, **TOMORROW)])
+TWO_DAYS = case([connection(1), connection(2, **TOMORROW)], [session(1, **TOMORROW)])
 
 
-def test_other_days_are_ignored(profiled):
-    (client,) = profiled[OTHER_DAYS]
-    assert (client["connections"], client["instances"]) == (1, 0)
+def test_days_are_apart(profiled):
+    by_day = {client["dt"]: (client["connections"], client["instances"]) for client in profiled[TWO_DAYS]}
+    assert by_day == {DAY: (1, 0), TOMORROW["dt"]: (1, 1)}
 
 
 REFUSED_NAME = case([connection(1, flags=["name_refused"]), connection(2)])
@@ -479,22 +483,29 @@ def test_owners_are_the_same_with_one_batch_and_with_many(spark: SparkSession):
     rows = [connection(n, client_id=f"app-{n}", principal=f"User:{n % 3}") for n in range(200)]
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
     try:
-        small = found(spark, rows, [])
+        small = found(spark, ENGINES[0], rows, [])
     finally:
         spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
     key = lambda row: row["client_id"]  # noqa: E731
-    assert sorted(small, key=key) == sorted(found(spark, rows, []), key=key)
+    assert sorted(small, key=key) == sorted(found(spark, ENGINES[1], rows, []), key=key)
     assert len(small) == 200
 
 
-def test_frames_need_no_order(spark: SparkSession):
+def test_both_engines_give_the_same_rows(spark: SparkSession):
+    connections, sessions = (
+        [row for rows in each for row in rows] for each in zip(*CASES.values(), strict=True)
+    )
+    one, other = (sorted(map(repr, found(spark, engine, connections, sessions))) for engine in ENGINES)
+    assert one == other
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_frames_need_no_order(spark: SparkSession, engine: str):
     """Arrays are sorted and samples are the smallest, whatever the partitions."""
     rows = [connection(n % 50, client_address=f"10.0.{n}.1", group_ids=[f"g{n % 7}"]) for n in range(100)]
 
     def computed(parts: int, rows: list[dict]) -> list[str]:
         connections = frame(spark, CLIENT_CONNECTIONS, rows).repartition(parts)
-        return sorted(
-            map(str, clients(connections, frame(spark, CLIENT_SESSIONS, []), RULES, DAY, "fleet").collect())
-        )
+        return sorted(map(str, of_frames(engine, connections, frame(spark, CLIENT_SESSIONS, []), RULES)))
 
     assert computed(1, rows) == computed(9, rows[::-1])
