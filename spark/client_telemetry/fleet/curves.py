@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -273,7 +273,7 @@ def _group(key: _Key) -> dict[str, str]:
     return dict(zip(_SHOWN.names, key, strict=True))
 
 
-def _shown(shown: Mapping[_Key, GroupDay], row: Mapping[str, Any]) -> GroupDay:
+def _shown(shown: Mapping[_Key, GroupDay], row: Mapping[str, str]) -> GroupDay:
     return shown[row["grouping"], row["name"], row["version"]]
 
 

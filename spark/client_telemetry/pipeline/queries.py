@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -33,6 +33,12 @@ from client_telemetry.workers.pieces import Pieces, moved, read_pieces, unpacked
 
 Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What Python makes of a relation's batches, or of those of one of its parts."""
+WorkPieces = Callable[[Iterator[Any]], Iterator[pa.RecordBatch]]
+"""What Python makes of the pieces of a part, of the type that were read."""
+Answers = dict[str, Iterator[Any]]
+"""Rows by the name of their query: each a dict, of the type that the query's user knows."""
+Values = tuple[Any, ...]
+"""Of a row, in the order of the query's columns."""
 PLACE = "place"
 """bigint. Column of each table of the inputs: grows with the place of a row in the table."""
 _NAMED = re.compile(r"\b(from|join)\s+(\w+)", re.IGNORECASE)
@@ -96,17 +102,17 @@ class Queries(ABC):
         tasks: int,
         read: Callable[[int], Pieces],
         parts: int,
-        work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
+        work: WorkPieces,
         schema: pa.Schema,
     ) -> None:
         """A relation of what `work` makes of the pieces of each of so many parts that `read` returns for each task."""
 
     @abstractmethod
-    def answers(self, texts: Mapping[str, str]) -> dict[str, Iterator[Any]]:
+    def answers(self, texts: Mapping[str, str]) -> Answers:
         """The rows of several queries, times in UTC."""
 
     @abstractmethod
-    def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[tuple[Any, ...]]:
+    def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[Values]:
         """The rows of a query one after the other, not all of them in memory. `part`: a column; only rows that have the same
         value in it are next to each other and in order."""
 
@@ -202,7 +208,7 @@ class OnSpark(Queries):
         tasks: int,
         read: Callable[[int], Pieces],
         parts: int,
-        work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
+        work: WorkPieces,
         schema: pa.Schema,
     ) -> None:
         pieces = moved(read_pieces(self._spark, tasks, read), parts)
@@ -210,10 +216,10 @@ class OnSpark(Queries):
             lambda batches: work(unpacked(batches)), from_arrow_schema(schema)
         )
 
-    def answers(self, texts: Mapping[str, str]) -> dict[str, Iterator[Any]]:
+    def answers(self, texts: Mapping[str, str]) -> Answers:
         return in_one_query({name: self.frame(text) for name, text in texts.items()})
 
-    def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[tuple[Any, ...]]:
+    def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[Values]:
         rows = self.frame(text)
         by = [F.expr(each) for each in order]
         rows = rows.repartition(part).sortWithinPartitions(part, *by) if part else rows.sort(*by)
@@ -306,19 +312,20 @@ class InProcess(Queries):
         tasks: int,
         read: Callable[[int], Pieces],
         parts: int,
-        work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
+        work: WorkPieces,
         schema: pa.Schema,
     ) -> None:
         pieces = read_in_tasks(None, tasks, read).moved(parts)
-        found = pieces.worked(
-            lambda received: ((0, batch) for batch in work(cast("Iterator[Any]", received)))
-        )
-        self.rows_of(name, pa.Table.from_batches(found.collected(), schema))
 
-    def answers(self, texts: Mapping[str, str]) -> dict[str, Iterator[Any]]:
+        def batches(received: Iterator[object]) -> Pieces:
+            return ((0, batch) for batch in work(received))
+
+        self.rows_of(name, pa.Table.from_batches(pieces.worked(batches).collected(), schema))
+
+    def answers(self, texts: Mapping[str, str]) -> Answers:
         return {name: iter(plain_rows(with_zone(self._query(text)))) for name, text in texts.items()}
 
-    def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[tuple[Any, ...]]:
+    def in_order(self, text: str, order: Sequence[str], part: str | None = None) -> Iterator[Values]:
         by = ", ".join([*([part] if part else []), *order])
         rows = self._query(f"select * from ({text}) order by {by}")
         for batch in rows.to_batches(_BATCH_ROWS):

@@ -2,8 +2,8 @@
 identity/applications.py, applied to all of them at once.
 """
 
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import cast
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -37,7 +37,7 @@ def applications_of(cluster_name: str) -> Callable[[pa.Table], pa.Table]:
     def add(table: pa.Table) -> pa.Table:
         knowledge.use(own)
         softwares, relations = related(cast("list[ProfiledClient]", table.select(_RELATED).to_pylist()))
-        columns: dict[str, Any] = {
+        columns: dict[str, Sequence[object]] = {
             "softwares": softwares,
             "related": relations,
             "cluster_name": [cluster_name] * len(table),
