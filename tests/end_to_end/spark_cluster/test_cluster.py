@@ -141,8 +141,8 @@ def test_what_is_missing_is_said_in_one_line_and_nothing_is_written(cluster, the
     results = [tmp_path / f"{number}.json" for number in range(len(cases))]
     runs = [
         {
-            "stage": "decode",
-            "options": options_of("decode", there, result=result),
+            "stage": "sessionize",
+            "options": options_of("sessionize", there, result=result),
             "settings": settings,
             "code": 1,
         }
