@@ -30,13 +30,14 @@ KAFKA_CLUSTER = "kQ7x0RvXTs-Y2r0m3Jw0zA"
 DAY = "2026-11-21"
 RAW = {"raw": SAMPLE / "raw"}
 DAYS = {"days": DAY}
+SPARK = {"without-spark-up-to": 0}
 QUESTION = {"report-id": "question", "from": "4.0.1", "to": "4.3.1", "day": DAY}
 JOBS = {
     "collect": {**RAW, "day": DAY},
-    "decode": {**RAW, **DAYS, "without-spark-up-to": 0},
+    "decode": {**RAW, **DAYS, **SPARK},
     "sessionize": DAYS,
-    "profile": {**DAYS, "owners": CHECKOUT / "include/sample/owners.yaml"},
-    "publish_fleet": {**DAYS, "without-spark-up-to": 0},
+    "profile": {**DAYS, **SPARK, "owners": CHECKOUT / "include/sample/owners.yaml"},
+    "publish_fleet": {**DAYS, **SPARK},
     "impact": QUESTION,
     "publish": {"report-id": "question"},
 }
