@@ -31,9 +31,9 @@ from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.rows import BrokerRow
-from client_telemetry.tables.table import Table
+from client_telemetry.tables.table import Table, listed
 from client_telemetry.workers.columns import Vector
-from client_telemetry.workers.pieces import batches_of, unpacked
+from client_telemetry.workers.pieces import PIECE_ROWS, batches_of, unpacked
 
 SNAPSHOT_SECONDS = 300.0
 """A broker writes what its open connections requested this often (contract, ConnectionEvent kind ACTIVE)."""
@@ -63,7 +63,6 @@ group by {by}, floor(unix_micros(observed_at) / {slot_seconds * 1_000_000})
 """
 
 
-_PIECES = pa.schema([("bucket", pa.int32()), ("piece", pa.binary())])
 _PUSH = ("cluster_id", "broker_id", "broker_incarnation", "sequence")
 """Key of a push in both tables."""
 _SOFTWARE = ("client_software_name", "client_software_version")
@@ -84,7 +83,7 @@ from (
         {", ".join(f"unix_micros({name}) / 1e6 as {name}" for name in ("received_at", "start_time", "time"))},
         coalesce(value, cast(value_int as double)) as value
     from client_metrics
-    where metric in ({", ".join(f"'{PREFIX}{name}'" for name in sorted(NAMES))}) and client_instance_id is not null
+    where metric in ({listed(PREFIX + name for name in sorted(NAMES))}) and client_instance_id is not null
 ) as point
 join client_pushes as push on {" and ".join(f"push.{name} = point.point_{name}" for name in _PUSH)}
 where point.value is not null
@@ -175,7 +174,7 @@ def pushed_series(queries: Queries) -> list[Series]:
         rows = (row for batch in batches for row in batch.to_pylist())
         yield from batches_of(iter([(0, series(instance_points(rows)))]))
 
-    queries.work("series", METRIC_POINTS, work, _PIECES, ("client_instance_id",))
+    queries.work("series", METRIC_POINTS, work, PIECE_ROWS, ("client_instance_id",))
     found = [row["piece"] for row in queries.answers({"pieces": "select piece from series"})["pieces"]]
     pieces = unpacked([pa.record_batch({"piece": pa.array(found, pa.binary())})])
     all_series = [

@@ -14,7 +14,7 @@ from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENT_KEY
-from client_telemetry.tables.table import Table
+from client_telemetry.tables.table import Table, listed
 
 LABELS = {"racks": "client_rack", "group_ids": "group_id", "transactional_ids": "transactional_id"}
 """What people search for an instance by -> the resource attribute of its pushes that has it (KIP-714)."""
@@ -45,11 +45,6 @@ READ: Mapping[Table, Sequence[str]] = {
 """Columns that the queries need."""
 
 KEY = ", ".join(CLIENT_KEY)
-
-
-def listed(texts: Collection[str]) -> str:
-    """Words of the code, not of clients, as a list of SQL."""
-    return ", ".join(f"'{text}'" for text in texts)
 
 
 _FAMILY = "split_part(metric, '.', 4)"

@@ -16,6 +16,7 @@ from client_telemetry.tables.table import (
     Column,
     MapType,
     Table,
+    listed,
     struct,
 )
 
@@ -102,7 +103,7 @@ BROKER_HOURS: "Table[BrokerHourRow]" = Table(
     key=("cluster_id", "dt", "broker_id", "hour"),
 )
 
-_WORDS = ", ".join(f"'{word}'" for word in COMPLETENESS)
+_WORDS = listed(COMPLETENESS)
 
 
 def _expectations() -> Expectations:

@@ -19,6 +19,7 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
+    listed,
 )
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ CLIENT_CONNECTIONS: "Table[ClientConnectionRow]" = Table(
     },
 )
 
-_ENDS = ", ".join(f"'{end}'" for end in CLOSED_BY)
+_ENDS = listed(CLOSED_BY)
 _LINKS = ", ".join(f"('{link}', '{rule}')" for rule, (link, _) in LINK_RULES.items())
 
 

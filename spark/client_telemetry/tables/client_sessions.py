@@ -19,6 +19,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
+    listed,
 )
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ CLIENT_SESSIONS: "Table[ClientSessionRow]" = Table(
     },
 )
 
-_REASONS = ", ".join(f"'{reason}'" for reason in END_REASONS)
+_REASONS = listed(END_REASONS)
 
 
 def _expectations() -> Expectations:

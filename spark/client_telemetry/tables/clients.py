@@ -23,6 +23,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
+    listed,
     struct,
 )
 
@@ -237,8 +238,8 @@ CLIENTS: "Table[ClientRow]" = Table(
 )
 
 _UNKNOWN = f"not ({kip511.is_declared('client_software_name')})"
-_KINDS = ", ".join(f"'{kind}'" for kind in APPLICATION_KINDS)
-_RELATIONS = ", ".join(f"'{relation}'" for relation in RELATIONS)
+_KINDS = listed(APPLICATION_KINDS)
+_RELATIONS = listed(RELATIONS)
 
 
 def _expectations() -> Expectations:

@@ -16,6 +16,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
+    listed,
 )
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ METRIC_CHANGES: "Table[MetricChangeRow]" = Table(
     partition=("cluster_id", "review_id"),
 )
 
-_SCOPES = ", ".join(f"'{scope}'" for scope in SCOPES)
-_FORMS = ", ".join(f"'{form}'" for form in FORMS)
+_SCOPES = listed(SCOPES)
+_FORMS = listed(FORMS)
 
 
 def _expectations() -> Expectations:

@@ -14,6 +14,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
+    listed,
 )
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ RAW_OBJECTS: "Table[RawObjectRow]" = Table(
     },
 )
 
-_STATUSES = ", ".join(f"'{status}'" for status in STATUSES)
+_STATUSES = listed(STATUSES)
 
 
 def _expectations() -> Expectations:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from client_telemetry.tables.table import Table
+from client_telemetry.tables.table import Table, listed
 
 if TYPE_CHECKING:
     from great_expectations.expectations.expectation import Expectation
@@ -61,7 +61,7 @@ def flags_are_known(table: Table) -> "ExpectRowsToSatisfy":
     """The expectation of every table with flags: the vocabulary of the table, nothing else."""
     from client_telemetry.tables.expectations import ExpectRowsToSatisfy
 
-    words = ", ".join(f"'{flag}'" for flag in table.flags)
+    words = listed(table.flags)
     return ExpectRowsToSatisfy(
         condition=f"size(array_except(flags, array({words}))) = 0",
         description="flags are values of the table's vocabulary",

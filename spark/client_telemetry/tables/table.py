@@ -1,6 +1,6 @@
 """What a table of the lake is: columns with comments, key, partition. Not: how it is read or written (lake/)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic
 
@@ -40,6 +40,15 @@ STRING, INT, LONG, DOUBLE = StringType(), IntegerType(), LongType(), DoubleType(
 BOOLEAN, BINARY, DATE, TIMESTAMP = BooleanType(), BinaryType(), DateType(), TimestampType()
 STRINGS, INTS = ArrayType(STRING), ArrayType(INT)
 LABELS = MapType(STRING, STRING)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words of the code, which have no quotes, as SQL lists them.
+
+    >>> listed(("a", "b"))
+    "'a', 'b'"
+    """
+    return ", ".join(f"'{word}'" for word in words)
 
 
 MAY_BE_NULL = "may be null"

@@ -4,7 +4,18 @@ from typing import TYPE_CHECKING
 
 from client_telemetry.formats.raw.errors import vocabulary
 from client_telemetry.tables.suite import Expectations, Suite
-from client_telemetry.tables.table import BINARY, CLUSTER_ID, DT, INT, LONG, SOURCE, STRING, Column, Table
+from client_telemetry.tables.table import (
+    BINARY,
+    CLUSTER_ID,
+    DT,
+    INT,
+    LONG,
+    SOURCE,
+    STRING,
+    Column,
+    Table,
+    listed,
+)
 
 if TYPE_CHECKING:
     from client_telemetry.tables.rows import UndecodableRecordRow
@@ -35,7 +46,7 @@ UNDECODABLE_RECORDS: "Table[UndecodableRecordRow]" = Table(
     key=("source_object", "source_offset"),
 )
 
-_CLASSES = ", ".join(f"'{error.__name__}'" for error in vocabulary())
+_CLASSES = listed(error.__name__ for error in vocabulary())
 
 
 def _expectations() -> Expectations:

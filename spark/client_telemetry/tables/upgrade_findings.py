@@ -17,6 +17,7 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
+    listed,
 )
 from client_telemetry.tables.upgrade_verdicts import VERDICTS
 
@@ -78,7 +79,7 @@ UPGRADE_FINDINGS: "Table[UpgradeFindingRow]" = Table(
     partition=("cluster_id", "report_id"),
 )
 
-_WORDS = ", ".join(f"'{verdict}'" for verdict in VERDICTS)
+_WORDS = listed(VERDICTS)
 
 
 def _expectations() -> Expectations:

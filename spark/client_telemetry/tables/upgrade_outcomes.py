@@ -16,6 +16,7 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
+    listed,
     struct,
 )
 
@@ -103,10 +104,6 @@ UPGRADE_OUTCOMES: "Table[UpgradeOutcomeRow]" = Table(
 )
 
 
-def _words(words: tuple[str, ...]) -> str:
-    return ", ".join(f"'{word}'" for word in words)
-
-
 FAILURES = ("refused", "authentication_failed", "silent_function", "stuck", "partly")
 
 
@@ -115,14 +112,14 @@ def _expectations() -> Expectations:
 
     return {
         "outcome_is_known": ExpectRowsToSatisfy(
-            condition=f"outcome in ({_words(tuple(OUTCOMES))})",
+            condition=f"outcome in ({listed(tuple(OUTCOMES))})",
             description="the outcome is a value of the vocabulary",
         ),
         "phase_is_known": ExpectRowsToSatisfy(
-            condition=f"phase in ({_words(PHASES)})", description="the phase is a value of the vocabulary"
+            condition=f"phase in ({listed(PHASES)})", description="the phase is a value of the vocabulary"
         ),
         "failing_says_how_and_since_when": ExpectRowsToSatisfy(
-            condition=f"outcome <> 'failing' or (coalesce(kind, '') in ({_words(FAILURES)}) and since is not null)",
+            condition=f"outcome <> 'failing' or (coalesce(kind, '') in ({listed(FAILURES)}) and since is not null)",
             description="a failing client has a kind and a start time",
         ),
         "gone_says_how": ExpectRowsToSatisfy(

@@ -18,6 +18,7 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
+    listed,
     struct,
 )
 
@@ -132,8 +133,8 @@ UPGRADE_VERDICTS: "Table[UpgradeVerdictRow]" = Table(
     partition=("cluster_id", "report_id"),
 )
 
-_STEPS = ", ".join(f"'{step}'" for step in STEPS)
-_WORDS = ", ".join(f"'{verdict}'" for verdict in VERDICTS)
+_STEPS = listed(STEPS)
+_WORDS = listed(VERDICTS)
 
 
 def _expectations() -> Expectations:

@@ -16,6 +16,8 @@ from pyspark.sql.types import StructType
 from client_telemetry.workers.columns import Vector
 
 PIECES = "bucket int, piece binary"
+PIECE_ROWS = pa.schema([("bucket", pa.int32()), ("piece", pa.binary())])
+"""The same for Arrow."""
 _CODEC, _SIZE = "lz4_raw", 8
 
 Part = TypeVar("Part")
@@ -87,9 +89,7 @@ def batches_of(pieces: Pieces) -> Iterator[pa.RecordBatch]:
     for bucket, piece in pieces:
         plain = pickle.dumps(piece, protocol=5)
         data = len(plain).to_bytes(_SIZE) + pa.compress(plain, _CODEC, asbytes=True)
-        yield pa.record_batch(
-            {"bucket": pa.array([bucket], pa.int32()), "piece": pa.array([data], pa.binary())}
-        )
+        yield pa.record_batch([[bucket], [data]], schema=PIECE_ROWS)
 
 
 def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[object]:
