@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -33,8 +33,19 @@ from client_telemetry.workers.pieces import Pieces, moved, read_pieces, unpacked
 
 Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What Python makes of a relation's batches, or of those of one of its parts."""
-WorkPieces = Callable[[Iterator[Any]], Iterator[pa.RecordBatch]]
-"""What Python makes of the pieces of a part, of the type that were read."""
+WorkOnGroup = Callable[[pa.Table], pa.Table]
+
+
+class Reading(NamedTuple):
+    """`read` returns pieces for each of so many `tasks`, with the number of the part that they belong to, of so many `parts`. `work`
+    makes rows of all pieces of a part, which are of the type that was read."""
+
+    tasks: int
+    read: Callable[[int], Pieces]
+    parts: int
+    work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]]
+
+
 Answers = dict[str, Iterator[Any]]
 """Rows by the name of their query: each a dict, of the type that the query's user knows."""
 Values = tuple[Any, ...]
@@ -82,12 +93,7 @@ class Queries(ABC):
 
     @abstractmethod
     def work_groups(
-        self,
-        name: str,
-        text: str,
-        by: Sequence[str],
-        work: Callable[[pa.Table], pa.Table],
-        schema: pa.Schema,
+        self, name: str, text: str, by: Sequence[str], work: WorkOnGroup, schema: pa.Schema
     ) -> None:
         """A relation of what `work` makes of all rows of a query that have equal values, or null, in these columns."""
 
@@ -96,16 +102,8 @@ class Queries(ABC):
         """Replace these partitions of a table on a branch by the rows of a query."""
 
     @abstractmethod
-    def read(
-        self,
-        name: str,
-        tasks: int,
-        read: Callable[[int], Pieces],
-        parts: int,
-        work: WorkPieces,
-        schema: pa.Schema,
-    ) -> None:
-        """A relation of what `work` makes of the pieces of each of so many parts that `read` returns for each task."""
+    def read(self, name: str, reading: Reading, schema: pa.Schema) -> None:
+        """A relation of what is made of pieces that tasks read."""
 
     @abstractmethod
     def answers(self, texts: Mapping[str, str]) -> Answers:
@@ -158,17 +156,18 @@ class OnSpark(Queries):
         self._spark = spark
         self._frames = dict(relations)
         self._sources: dict[str, str] = {}
-        """Relation -> what stands for its name: a query in parentheses, or a view of its frame. Sessions are shared: names of views
-        are used once."""
+        """Relation -> what stands for its name: a query in parentheses, or a view of its frame."""
+        self._views: list[str] = []
+        """Sessions are shared: each name is used once."""
         self._kept: list[DataFrame] = []
 
     def release(self) -> None:
         for frame in self._kept:
             frame.unpersist()
-        for source in self._sources.values():
-            if not source.startswith("("):
-                self._spark.catalog.dropTempView(source)
+        for view in self._views:
+            self._spark.catalog.dropTempView(view)
         self._kept.clear()
+        self._views.clear()
         self._sources.clear()
 
     def rows_of(self, name: str, rows: pa.Table) -> None:
@@ -190,28 +189,16 @@ class OnSpark(Queries):
         self._frames[name] = rows.mapInArrow(work, from_arrow_schema(schema))
 
     def work_groups(
-        self,
-        name: str,
-        text: str,
-        by: Sequence[str],
-        work: Callable[[pa.Table], pa.Table],
-        schema: pa.Schema,
+        self, name: str, text: str, by: Sequence[str], work: WorkOnGroup, schema: pa.Schema
     ) -> None:
         self._frames[name] = self.frame(text).groupBy(*by).applyInArrow(work, from_arrow_schema(schema))
 
     def replace(self, branch: Branch, table: Table, text: str, **partitions: object) -> None:
         branch.replace(table, [self.frame(text)], **partitions)
 
-    def read(
-        self,
-        name: str,
-        tasks: int,
-        read: Callable[[int], Pieces],
-        parts: int,
-        work: WorkPieces,
-        schema: pa.Schema,
-    ) -> None:
-        pieces = moved(read_pieces(self._spark, tasks, read), parts)
+    def read(self, name: str, reading: Reading, schema: pa.Schema) -> None:
+        work = reading.work
+        pieces = moved(read_pieces(self._spark, reading.tasks, reading.read), reading.parts)
         self._frames[name] = pieces.mapInArrow(
             lambda batches: work(unpacked(batches)), from_arrow_schema(schema)
         )
@@ -236,6 +223,7 @@ class OnSpark(Queries):
         if name not in self._sources:
             view = f"{name}_{uuid.uuid4().hex}"
             self._frames[name].createOrReplaceTempView(view)
+            self._views.append(view)
             self._sources[name] = view
         return self._sources[name]
 
@@ -290,12 +278,7 @@ class InProcess(Queries):
         self.rows_of(name, pa.Table.from_batches(work(with_zone(rows).to_batches(_BATCH_ROWS)), schema))
 
     def work_groups(
-        self,
-        name: str,
-        text: str,
-        by: Sequence[str],
-        work: Callable[[pa.Table], pa.Table],
-        schema: pa.Schema,
+        self, name: str, text: str, by: Sequence[str], work: WorkOnGroup, schema: pa.Schema
     ) -> None:
         rows = with_zone(self._query(f"select * from ({text}) order by {', '.join(by)}"))
         keys = list(zip(*(rows[column].to_pylist() for column in by), strict=True))
@@ -306,19 +289,11 @@ class InProcess(Queries):
     def replace(self, branch: Branch, table: Table, text: str, **partitions: object) -> None:
         branch.replace_rows(table, plain_rows(with_zone(self._query(text))), **partitions)
 
-    def read(
-        self,
-        name: str,
-        tasks: int,
-        read: Callable[[int], Pieces],
-        parts: int,
-        work: WorkPieces,
-        schema: pa.Schema,
-    ) -> None:
-        pieces = read_in_tasks(None, tasks, read).moved(parts)
-
+    def read(self, name: str, reading: Reading, schema: pa.Schema) -> None:
         def batches(received: Iterator[object]) -> Pieces:
-            return ((0, batch) for batch in work(received))
+            return ((0, batch) for batch in reading.work(received))
+
+        pieces = read_in_tasks(None, reading.tasks, reading.read).moved(reading.parts)
 
         self.rows_of(name, pa.Table.from_batches(pieces.worked(batches).collected(), schema))
 

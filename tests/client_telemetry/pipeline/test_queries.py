@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from client_telemetry.pipeline import queries as queries_module
 from client_telemetry.pipeline.duckdb_sql import failure_reason
-from client_telemetry.pipeline.queries import InProcess, OnSpark
+from client_telemetry.pipeline.queries import InProcess, OnSpark, Reading
 from client_telemetry.tables.clients import CLIENTS
 
 AT = dt.datetime(2026, 11, 21, 5, 0, 0, 123456, dt.UTC)
@@ -101,10 +101,7 @@ def test_what_is_kept_defined_and_worked_on_can_be_asked(given) -> None:
         queries.work("seen", "select word, at from rows where at is not null", work, schema, ("word",))
         queries.read(
             "numbers",
-            2,
-            lambda task: iter([(0, task), (1, task + 10)]),
-            2,
-            _in_rows,
+            Reading(2, lambda task: iter([(0, task), (1, task + 10)]), 2, _in_rows),
             pa.schema([("n", pa.int32())]),
         )
         answers = queries.answers(
