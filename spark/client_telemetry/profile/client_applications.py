@@ -7,23 +7,20 @@ from typing import cast
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import StructType
 
 from client_telemetry import knowledge
 from client_telemetry.identity.application_rows import READ, Row, application_columns
-from client_telemetry.profile.client_identity import WITH_IDENTITY
+from client_telemetry.profile.client_identity import WITH_IDENTITY, fields
 from client_telemetry.profile.related_clients import ProfiledClient, related
-from client_telemetry.tables.clients import RELATED
+from client_telemetry.tables.table import LONG
 
 _ADDED = to_arrow_schema(
     StructType(
-        [
-            StructField("softwares", LongType()),
-            StructField("related", RELATED),
-            *(StructField(name, StringType()) for name in ("application", "application_kind", "product")),
-            StructField("application_notes", ArrayType(StringType())),
-            StructField("cluster_name", StringType()),
-        ]
+        fields(
+            *("related", "application", "application_kind", "product", "application_notes", "cluster_name"),
+            softwares=LONG,
+        )
     )
 )
 WITH_APPLICATIONS = pa.schema([*WITH_IDENTITY, *_ADDED])

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from client_telemetry import knowledge
 from client_telemetry.compatibility import fingerprints, identification
@@ -18,25 +18,29 @@ from client_telemetry.identity.owners import OwnerRule, first_match
 from client_telemetry.knowledge import apis, broker_guess, client_versions, kip511, releases, roles, software
 from client_telemetry.pipeline.queries import Work
 from client_telemetry.profile.related_clients import Asked
-from client_telemetry.tables.clients import CLIENT_KEY
-from client_telemetry.tables.table import API_USES, BOOLEAN, DATE, DOUBLE, INT, LONG, TIMESTAMP, struct
+from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
+from client_telemetry.tables.table import BOOLEAN, INT, STRING, STRINGS, struct
 
-_TEXT, _TEXTS = StringType(), ArrayType(StringType())
-ADDED = StructType(
-    [
-        *(StructField(name, _TEXT) for name in ("client_id_sanitized", "client_id_jmx")),
-        StructField("client_family", _TEXT),
-        StructField("family_masks", _TEXTS),
-        *(StructField(name, _TEXT) for name in ("owner", "owner_contact", "owner_rule")),
-        *(StructField(name, _TEXT) for name in ("library", "library_version", "binding", "identified_as")),
-        StructField("library_version_numbers", ArrayType(IntegerType())),
-        StructField("looks_like", _TEXT),
-        StructField("looks_like_because", _TEXTS),
-        StructField("roles", _TEXTS),
-        StructField("default_id_of", _TEXT),
-        StructField("could_be", _TEXTS),
-        StructField("request_versions", _TEXTS),
+_OF_CLIENTS = {column.name: column.kind for column in CLIENTS.columns}
+
+
+def fields(*names: str, **others: DataType) -> list[StructField]:
+    """Columns of `clients` by their names, and others."""
+    return [
+        StructField(name, kind)
+        for name, kind in ({name: _OF_CLIENTS[name] for name in names} | others).items()
     ]
+
+
+ADDED = StructType(
+    fields(
+        *("client_id_sanitized", "client_id_jmx", "client_family", "family_masks"),
+        *("owner", "owner_contact", "owner_rule"),
+        *("library", "library_version", "binding", "identified_as", "library_version_numbers"),
+        *("looks_like", "looks_like_because", "roles", "request_versions"),
+        default_id_of=STRING,
+        could_be=STRINGS,
+    )
 )
 """`default_id_of` and `could_be` are not stored: the library whose default the client id is, and the libraries that can
 have sent an unnamed client's requests.
@@ -55,32 +59,17 @@ _EVIDENCE = (
 
 
 _KNOWN = StructType(
-    [
-        StructField("cluster_id", _TEXT),
-        StructField("dt", DATE),
-        *(StructField(name, _TEXT) for name in CLIENT_KEY),
-        *(
-            StructField(name, kind)
-            for what in ("instance", "connection")
-            for name, kind in (
-                (f"{what}s", LONG),
-                (f"short_lived_{what}s", LONG),
-                (f"median_{what}_seconds", DOUBLE),
-            )
-        ),
-        StructField("refusals", LONG),
-        *(
-            StructField(name, _TEXTS)
-            for name in (
-                *("client_addresses", "listeners", "security_protocols", "group_ids", "transactional_ids"),
-                *("topics", "broker_software_versions"),
-            )
-        ),
-        *(StructField(name, TIMESTAMP) for name in ("first_seen_at", "last_seen_at")),
-        *(StructField(name, BOOLEAN) for name in ("name_refused", "crowded_address")),
-        StructField("api_uses", API_USES),
-        StructField("answered", ArrayType(struct(api_key=INT, version=INT, releases=_TEXTS))),
-    ]
+    fields(
+        *("cluster_id", "dt", *CLIENT_KEY),
+        *("instances", "short_lived_instances", "median_instance_seconds"),
+        *("connections", "short_lived_connections", "median_connection_seconds", "refusals"),
+        *("listeners", "security_protocols", "group_ids", "transactional_ids", "topics"),
+        *("broker_software_versions", "first_seen_at", "last_seen_at", "api_uses"),
+        client_addresses=STRINGS,
+        name_refused=BOOLEAN,
+        crowded_address=BOOLEAN,
+        answered=ArrayType(struct(api_key=INT, version=INT, releases=STRINGS)),
+    )
 )
 """What connections and sessions tell of a client (clients.py)."""
 WITH_IDENTITY = to_arrow_schema(StructType([*_KNOWN.fields, *ADDED.fields]))

@@ -79,12 +79,12 @@ def _software(client: Sibling | RelatedRecord) -> tuple[tuple[bool, str], ...]:
 
 
 def related_by_client_id(
-    client_id: str | None, own: tuple[str | None, str | None], siblings: Sequence[Sibling] | None
+    client_id: str | None, own: tuple[str | None, str | None], siblings: Sequence[Sibling]
 ) -> list[RelatedRecord]:
     """Elements of `related`: for an unnamed client the named ones of its principal and client id, for a named one the
     unnamed. `own`: its software name and version.
     """
-    each = {(part["client_software_name"], part["client_software_version"]): part for part in siblings or ()}
+    each = {(part["client_software_name"], part["client_software_version"]): part for part in siblings}
     if own not in each:
         return []
     is_named = kip511.is_known(own[0])
