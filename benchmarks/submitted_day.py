@@ -16,9 +16,11 @@ from benchmarks.bench import Section
 from benchmarks.command_cost import cost_of_command
 from benchmarks.measure import RUN_STAGE, Cost
 from benchmarks.queries import CHECKOUT, CLUSTERS, stages_of_day
+from include.run_day import COLLECT, DECODE, PAGE, PROFILE, REVIEW
 
-WITHOUT_SPARK_SUBMIT = {"collect", "publish_fleet", "review"}
-"""Stages that the daily DAG runs under Python alone (`starts_spark` in include/run_day.py)."""
+_TOLD = {"collect": COLLECT, "decode": DECODE, "profile": PROFILE, "publish_fleet": PAGE, "review": REVIEW}
+WITHOUT_SPARK_SUBMIT = {stage for stage, told in _TOLD.items() if told.get("starts_spark")}
+"""Stages that the daily DAG runs under Python alone."""
 SUBMIT = ["spark-submit", "--master", "local[2]"]
 _TEXT = f"""The stages of the daily DAG over the two clusters of the sample, each started as Airflow starts it: {", ".join(sorted(WITHOUT_SPARK_SUBMIT))} by Python, which starts Spark if they need it, \
 the others by `spark-submit --master local[2]`, with the settings for one machine (`var/spark`), one after the other, on a new lake. \
