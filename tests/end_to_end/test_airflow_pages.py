@@ -42,6 +42,7 @@ class Airflow:
 
 def _published(root: Path) -> tuple[str, str, str]:
     """An upgrade report and a fleet page; gives `fleet_day`, `instance_id` and `run_id`."""
+    from client_telemetry import knowledge
     from client_telemetry.reports.fleet.build import build_fleet_day
     from client_telemetry.reports.fleet.files import publish_fleet_day
     from client_telemetry.reports.upgrade.build import build_report
@@ -65,6 +66,7 @@ def _published(root: Path) -> tuple[str, str, str]:
         {},
         cluster_id=fleet_rows.CLUSTER_ID,
         cluster_name="fleet",
+        knowledge_version=knowledge.version(),
         created_at=fleet_rows.AT,
     )
     day = fleet_rows.DAY.isoformat()

@@ -40,6 +40,7 @@ def browser() -> Iterator["Browser"]:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory) -> dict[str, Path]:
     """Published pages by name."""
+    from client_telemetry import knowledge
     from client_telemetry.reports.fleet.build import build_fleet_day
     from client_telemetry.reports.fleet.files import publish_fleet_day
     from client_telemetry.reports.review.page import review_page
@@ -60,7 +61,8 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     hours = [fleet_rows.hour(hour) for hour in range(24)]
     fleet = build_fleet_day(
         fleet_rows.DAY, clients, [fleet_rows.instance()], {}, hours, [fleet_rows.broker()], (), {},
-        cluster_id=fleet_rows.CLUSTER_ID, cluster_name="fleet", created_at=fleet_rows.AT,
+        cluster_id=fleet_rows.CLUSTER_ID, cluster_name="fleet", knowledge_version=knowledge.version(),
+        created_at=fleet_rows.AT,
     )  # fmt: skip
     index = fleet_rows.index_of(clients, [fleet_rows.instance()])
     warnings = [report_rows.quality_result()]

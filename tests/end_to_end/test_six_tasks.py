@@ -22,6 +22,7 @@ def _publish_more(root: Path) -> None:
     """A second cluster, on which the upgrade breaks nothing, and for the first a day of a week ago, a Tuesday with the
     curves of its clients, and the latest day compared with the week before.
     """
+    from client_telemetry import knowledge
     from client_telemetry.reports.fleet.build import build_fleet_day
     from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, bucket, client_text
     from client_telemetry.reports.fleet.files import publish_fleet_day
@@ -56,6 +57,7 @@ def _publish_more(root: Path) -> None:
             {day - timedelta(days=7): before},
             cluster_id=fleet_rows.CLUSTER_ID,
             cluster_name=cluster,
+            knowledge_version=knowledge.version(),
             created_at=fleet_rows.AT,
         )
         grid = Grid.of(fleet_rows.AT.timestamp(), fleet_rows.AT.timestamp() + 1440)
