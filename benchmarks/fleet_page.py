@@ -4,11 +4,12 @@ The day's tables are made here; no stage before it runs. By name only: make benc
 """
 
 import datetime as dt
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -32,10 +33,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from benchmarks.bench import Section
+from benchmarks.command_cost import cost_of_command
 from benchmarks.impact import CLUSTER, DAY, row_of
-from benchmarks.measure import RUN_STAGE, cost_of
+from benchmarks.measure import RUN_STAGE
 
 INSTANCES = (10_000, 40_000, 200_000)
+BOTH_WAYS = 40_000
+"""Of which the stage does all in its own process, and once more in Spark: nearly as many rows as it takes without."""
 POINTS = 19
 """Of an instance: one push of these metrics."""
 INSTANCES_OF_A_CLIENT = 40
@@ -51,7 +55,16 @@ def run() -> Iterator[Section]:
     for instances in INSTANCES:
         with tempfile.TemporaryDirectory(prefix="benchmark_fleet_page_") as folder:
             made_day(Path(folder), instances)
-            rows.append({"instances": instances, "points": instances * POINTS, **published(Path(folder))})
+            made_to_use_spark = [False, True] if instances == BOTH_WAYS else [False]
+            rows += [
+                {
+                    "instances": instances,
+                    "points": instances * POINTS,
+                    "made to use Spark": "yes" if is_made_to else "no",
+                    **published(Path(folder), ["--without-spark-up-to=0"] if is_made_to else []),
+                }
+                for is_made_to in made_to_use_spark
+            ]
     yield Section("A fleet page", _TEXT, rows)
 
 
@@ -245,22 +258,23 @@ def _client() -> dict[str, Column]:
     }
 
 
-def published(folder: Path) -> dict[str, float]:
+def published(folder: Path, more: Sequence[str] = ()) -> dict[str, float]:
     """Publish the page of the day; what it took."""
+    command = [
+        sys.executable,
+        str(RUN_STAGE),
+        "publish_fleet",
+        f"--cluster={CLUSTER}",
+        f"--lake={folder / 'lake'}",
+    ]
+    command += [f"--days={DAY}", f"--publish={folder / 'published'}", *more]
     memory = [0.0]
-
-    def publish() -> None:
-        arguments = [f"--cluster={CLUSTER}", f"--lake={folder / 'lake'}", f"--days={DAY}"]
-        job = subprocess.Popen(
-            [sys.executable, RUN_STAGE, "publish_fleet", *arguments, f"--publish={folder / 'published'}"]
-        )
-        while job.poll() is None:
-            memory.append(_driver_memory_mb(job.pid))
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(cost_of_command, command)
+        while not job.done():
+            memory.append(_driver_memory_mb())
             time.sleep(0.2)
-        if job.returncode:
-            raise AssertionError(f"publish_fleet ended with {job.returncode}")
-
-    cost = cost_of(publish)
+    cost = job.result()
     search = next((folder / "published").rglob("search.json"))
     return {
         "memory, MB": round(max(memory)),
@@ -270,17 +284,11 @@ def published(folder: Path) -> dict[str, float]:
     }
 
 
-def _driver_memory_mb(pid: int) -> float:
+def _driver_memory_mb() -> float:
     """Of the Python process that runs the stage."""
-    try:
-        process = psutil.Process(pid)
-        below = [process, *process.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return 0.0
-    for process in below:
-        try:
-            if process.name().startswith("python") and str(RUN_STAGE) in process.cmdline():
-                return process.memory_info().rss / 2**20
-        except psutil.NoSuchProcess:
-            continue
-    return 0.0
+    sizes = [0.0]
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if process.cmdline()[1:2] == [str(RUN_STAGE)]:
+                sizes.append(process.memory_info().rss / 2**20)
+    return max(sizes)
