@@ -5,7 +5,8 @@ Evidence is combined per API, never per client (request_findings), known issues 
 
 * Precedence: breaks, insufficient_evidence, degrades, unsupported, safe. The lower findings stay listed.
 * A finding whose condition the data cannot show is listed and named as missing. If it would break the client and
-  depends only on how client and brokers are set up today (a SASL mechanism), the client is not called safe.
+  depends only on how client and brokers are set up today (a SASL mechanism), the client is not called safe. Nor is a
+  client that would lose a function if it were of a version that it may be of.
 * A client with neither a known role nor a known library gets insufficient_evidence, unless the target serves all that
   the source serves. So do several programs that nothing tells apart: what one of them does may not have been seen.
 """
@@ -39,7 +40,7 @@ def conclude(case: Case) -> ClientVerdict:
     nothing_shown = not case.roles and bool(case.dropped) and not inference.greets_as_of_0_11(case)
     not_told_apart = inference.several_programs(case) if case.may_lose_anything else ""
     if verdict != Verdict.BREAKS and (
-        nothing_shown or not_told_apart or any(finding.could_be_met for finding in findings)
+        nothing_shown or not_told_apart or any(_could_be_worse(finding, verdict) for finding in findings)
     ):
         verdict = Verdict.INSUFFICIENT_EVIDENCE
     reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
@@ -77,6 +78,11 @@ def conclude(case: Case) -> ClientVerdict:
         as_before=bool(reasons) and all(reason.as_before for reason in reasons),
         condition=explanations.condition(findings),
     )
+
+
+def _could_be_worse(finding: Finding, verdict: Verdict) -> bool:
+    """Whether a condition that may be met would make a verdict worse."""
+    return finding.could_be_met and PRECEDENCE.index(finding.verdict) < PRECEDENCE.index(verdict)
 
 
 def _without_repetitions(by_versions: list[Finding], by_issues: list[Finding]) -> list[Finding]:

@@ -174,7 +174,7 @@ def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple
         open_ = [finding for finding in findings if finding.could_be_met]
         if open_ and not any(finding.verdict == Verdict.INSUFFICIENT_EVIDENCE for finding in findings):
             conditions = [
-                f"Breaks if {finding.condition}: {finding.explanation}; settled by {finding.settled_by}."
+                f"{capitalised(finding.verdict)} if {finding.condition}: {finding.explanation}; settled by {finding.settled_by}."
                 for finding in open_
             ]
             return " ".join(conditions)

@@ -105,14 +105,14 @@ def _what_it_may_do(case: Case, issue: KnownIssue) -> str:
 
 
 def _possible_issues(case: Case) -> Iterator[Finding]:
-    """What would break a client of unknown library or version: the issues of every library that it can be. They decide
+    """What would harm a client of unknown library or version: the issues of every library that it can be. They decide
     nothing, but keep it from being called safe.
     """
     who = case.identity
     if who is not None and who.version is not None and who.version_decides and not case.contradiction:
         return
     for issue in known_issues.brought_by(case.source, case.target):
-        if issue.verdict != Verdict.BREAKS or not _can_be_of(case, issue):
+        if issue.verdict == Verdict.UNSUPPORTED or not _can_be_of(case, issue):
             continue
         if issue.roles and not issue.roles & set(case.roles):
             continue

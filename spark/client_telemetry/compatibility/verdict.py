@@ -32,7 +32,8 @@ class Finding:
     """yes, no, unknown; None without a condition. No never decides the verdict; unknown keeps it from being safe
     where `could_be_met`."""
     could_be_met: bool = False
-    """The condition is unknown and depends only on how the client or its brokers are set up today."""
+    """The condition is unknown and depends only on what the client is and how it and its brokers are set up today. Of the
+    issues of a known version, only those that break a client are weighed so."""
     settled_by: str = ""
     """What would show whether the condition is met."""
     api_key: int | None = None
