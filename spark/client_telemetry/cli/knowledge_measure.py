@@ -11,6 +11,7 @@ import argparse
 import datetime as dt
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from client_telemetry import knowledge
@@ -33,6 +34,7 @@ from client_telemetry.rehearsal import (
     sandbox_broker,
 )
 from client_telemetry.rehearsal.library_programs import BY_NAME
+from client_telemetry.rehearsal.library_rows import Compared
 from client_telemetry.rehearsal.measured import Measured
 from client_telemetry.rehearsal.older_brokers import OnRelease
 from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
@@ -204,16 +206,23 @@ def _add(subject: Subject, run: _Measure, cache: Path) -> Step:
     name = newer.library_of(subject.program)
     try:
         new = run(subject)
-        known = measured_known(subject.program, name, run, cache)
+        compared = library_rows.carried(name, new)
+        if compared is None:
+            compared = _beside_newest(name, new, measured_known(subject.program, name, run, cache))
     except (NotInstalled, NotFetched) as error:
         return Step(subject.text, f"could not be installed: {error}", False)
-    compared = library_rows.compared(name, new, known)
     if compared.for_a_person:
         return Step(subject.text, "for a person: " + "; ".join(compared.for_a_person), False)
-    differs = library_rows.beside_the_table(name, known)
     knowledge.use_package(brokers.base().with_texts(compared.texts))
-    sentences = [*compared.said, *(f"{known.subject.text}: {each}" for each in differs)]
-    return Step(subject.text, "; ".join([f"{len(new.sent)} APIs as {known.subject.text}", *sentences]), True)
+    return Step(subject.text, "; ".join(compared.said), True)
+
+
+def _beside_newest(name: str, new: Measured, known: Measured) -> Compared:
+    """`known`: the newest version that is known."""
+    compared = library_rows.compared(name, new, known)
+    differs = [f"{known.subject.text}: {each}" for each in library_rows.beside_the_table(name, known)]
+    said = (f"{len(new.sent)} APIs as {known.subject.text}", *compared.said, *differs)
+    return replace(compared, said=said)
 
 
 def measured_known(program: str, name: str, run: _Measure, cache: Path) -> Measured:

@@ -42,6 +42,19 @@ def compared(library: str, new: Measured, known: Measured) -> Compared:
     return Compared({file: text} | _with_binding(new, version), tuple(said), ())
 
 
+def carried(library: str, new: Measured) -> Compared | None:
+    """The row of a binding whose library is known: what that sends is in the table, whatever the newest one does. None if it is not a
+    binding, or carries a version that is newer, or does not say which.
+    """
+    version = library_version(library, new)
+    if new.subject.program == library or not version or not _rows_of(library, version):
+        return None
+    if failed := new.failed:
+        return Compared({}, (), (f"{new.subject.text} failed at {failed}",))
+    said = (f"carries {library} {version}", *beside_the_table(library, new))
+    return Compared(_with_binding(new, version), said, ())
+
+
 def library_version(library: str, measured: Measured) -> str:
     """The version of the library itself: of librdkafka the one that its binding declares."""
     if measured.subject.program == library:
@@ -154,7 +167,9 @@ def _with_binding(new: Measured, version: str) -> dict[str, str]:
         return {}
     lines = knowledge.texts()[software.BINDINGS_FILE].splitlines()
     rows = knowledge.shipped_rows(software.BINDINGS_FILE, software.BINDINGS_COLUMNS)
-    last = max(line for line, cells in rows if cells[0] == binding)
+    own = client_versions.parse(new.subject.version)
+    of_binding = [(line, client_versions.parse(cells[1])) for line, cells in rows if cells[0] == binding]
+    last = max((line for line, each in of_binding if each < own), default=min(of_binding)[0] - 1)
     source = f"declared by {new.subject.text} when it was run"
     lines.insert(last, ",".join([binding, new.subject.version, version, "", source]))
     return {software.BINDINGS_FILE: "\n".join([*lines, ""])}
@@ -162,12 +177,7 @@ def _with_binding(new: Measured, version: str) -> dict[str, str]:
 
 def beside_the_table(library: str, measured: Measured) -> list[str]:
     """Where what was sent differs from what the knowledge base lets one expect of a version that it has: libraries may hold back."""
-    version = client_versions.parse(library_version(library, measured) or "0")
-    ranges = {
-        row.api_key: row.versions
-        for row in client_ranges.read(file_of(library))
-        if row.library == library and row.version_from <= version <= row.version_to
-    }
+    ranges = {row.api_key: row.versions for row in _rows_of(library, library_version(library, measured))}
     offered = served.by(measured.broker)
     found = []
     for key, sent in measured.sent.items():
@@ -178,6 +188,16 @@ def beside_the_table(library: str, measured: Measured) -> list[str]:
         elif (expected := min(ranges[key].max, offered[key].advertised.max)) != sent:
             found.append(f"{_name(key)} v{sent}: v{expected} by the table")
     return found
+
+
+def _rows_of(library: str, version: str) -> list[client_ranges.Row]:
+    """What is known of one version; nothing of one that does not say what it is."""
+    exact = client_versions.parse(version or "0")
+    return [
+        row
+        for row in client_ranges.read(file_of(library))
+        if row.library == library and row.version_from <= exact <= row.version_to
+    ]
 
 
 def file_of(library: str) -> str:

@@ -101,6 +101,57 @@ def test_a_binding_says_which_librdkafka_it_has():
     assert subjects.known_versions()["librdkafka"][1] == client_versions.parse("99.0.0")
 
 
+def binding_lines(binding: str) -> list[str]:
+    """Versions in the order of the file."""
+    return [
+        row.split(",")[1]
+        for row in knowledge.texts()[software.BINDINGS_FILE].splitlines()
+        if row.startswith(f"{binding},")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "librdkafka", "before"), [("2.15.99", "2.15.1", "2.15.1"), ("2.7.0", "2.6.1", "2.6.1")]
+)
+def test_a_binding_with_a_librdkafka_that_is_known_needs_no_comparison_with_the_newest(
+    version, librdkafka, before
+):
+    """confluent-kafka-go follows confluent-kafka-python, which has newer ones: what its librdkafka sends is in the table."""
+    assert client_versions.parse(librdkafka) < subjects.known_versions()["librdkafka"][1]
+    new = of(version, {PRODUCE: 7}, "confluent-kafka-go", (("confluent-kafka-go", f"v{librdkafka}-linux"),))
+    ranges = knowledge.texts()[client_ranges.FILE]
+    compared = library_rows.carried("librdkafka", new)
+    assert compared is not None and compared.for_a_person == ()
+    assert f"carries librdkafka {librdkafka}" in compared.said
+    knowledge.use_package(brokers.base().with_texts(compared.texts))
+    own_knowledge.check()
+    assert software.bindings()["confluent-kafka-go"][version] == librdkafka
+    lines = binding_lines("confluent-kafka-go")
+    assert lines[lines.index(version) - 1] == before
+    assert knowledge.texts()[client_ranges.FILE] == ranges
+
+
+def test_what_a_binding_with_a_known_librdkafka_sends_is_held_against_its_rows():
+    declared = (("confluent-kafka-go", "2.15.1"),)
+    compared = library_rows.carried("librdkafka", of("2.15.99", {PRODUCE: 2}, "confluent-kafka-go", declared))
+    assert compared is not None and any("Produce v2: v" in each for each in compared.said)
+
+
+def test_a_binding_that_failed_is_for_a_person():
+    declared = (("confluent-kafka-go", "2.15.1"),)
+    new = of("2.15.99", {}, "confluent-kafka-go", declared, {"connect": "EOF"})
+    compared = library_rows.carried("librdkafka", new)
+    assert compared is not None and compared.texts == {}
+    assert "failed at connect: EOF" in compared.for_a_person[0]
+
+
+def test_what_a_binding_has_is_known_only_as_far_as_the_table_goes():
+    new = of("99.0.0", {PRODUCE: 12}, "confluent-kafka-go", (("confluent-kafka-go", "99.0.0"),))
+    assert library_rows.carried("librdkafka", new) is None
+    assert library_rows.carried("librdkafka", of("2.15.99", {}, "confluent-kafka-go", ())) is None
+    assert library_rows.carried("franz-go", of("1.22.0", {})) is None
+
+
 def line(key: int, version: int, listener: str = "PLAINTEXT", **request: str) -> str:
     header = {"requestApiKey": key, "requestApiVersion": version, "clientId": "me"}
     return "Completed request:" + json.dumps(
