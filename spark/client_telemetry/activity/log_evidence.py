@@ -44,7 +44,7 @@ from client_telemetry.sources.request_log.request_entry import (
     parse_entry,
 )
 from client_telemetry.sources.request_log.surveyed import Survey
-from client_telemetry.sources.request_log.unread import ONLY_BESIDE, reading_warnings, reasons_for_nothing
+from client_telemetry.sources.request_log.unread import no_requests, reading_warnings
 
 _INIT_PRODUCER_ID = ApiKey.INIT_PRODUCER_ID
 _GROUP_APIS = frozenset(
@@ -131,8 +131,8 @@ def from_logs(
 ) -> Evidence:
     """Read request logs and server logs; `year`: of times without one. Raises NoRequests, TwoClusters."""
     log_survey = survey(logs, zone, year=year)
-    if not any(file.entries for file in log_survey.files):
-        raise NoRequests(reasons_for_nothing(log_survey) or ONLY_BESIDE)
+    if reason := no_requests(log_survey):
+        raise NoRequests(reason)
     mixed = [file.log.file for file in log_survey.files if len(file.server) > 1]
     if mixed and len(log_survey.brokers) > 1:
         raise MixedBrokers(

@@ -60,14 +60,21 @@ def _made(work: Path, out: Path) -> str:
     (file,) = (out / "published").glob("upgrade_impact/*/*/report.json")
     report = json.loads(file.read_text(encoding="utf-8"))
     now = datetime.now(UTC)
-    return f"{now:%H:%M} UTC: {report['sentence']}\n{still_to_watch(report)}\nReport: {file.parent / 'index.html'}"
+    return f"{now:%H:%M} UTC: {said_of(report)}\nReport: {file.parent / 'index.html'}"
+
+
+def said_of(report: Report) -> str:
+    """The report's sentence, and how much longer to watch."""
+    return f"{report['sentence']}\n{still_to_watch(report)}".rstrip()
 
 
 def still_to_watch(report: Report) -> str:
     """The least time that the application with the longest silence still has to be watched until *safe so far* can
-    become *safe*: one of its clients has to be well observed, by the rule of compatibility/well_observed.py. A
+    become *safe*, empty if there is no application: one of its clients has to be well observed, by the rule of compatibility/well_observed.py. A
     report only has a client's first and last request, so silences in between may make it longer.
     """
+    if not report["applications"]:
+        return ""
     watched = [
         minute for span in report["coverage"]["watched"] or () for minute in (span["start"], span["end"])
     ]

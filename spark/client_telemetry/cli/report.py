@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from client_telemetry.cli import report_artefacts
-from client_telemetry.cli.follow import follow, still_to_watch
+from client_telemetry.cli.follow import follow, said_of
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.log_times import add_time_options, spelled
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
@@ -64,9 +64,8 @@ from client_telemetry.sources.request_log.endpoint_owners import TwoClusters
 from client_telemetry.sources.request_log.surveyed import Survey, SurveyedFile
 from client_telemetry.sources.request_log.unread import (
     MOST_FILES,
-    ONLY_BESIDE,
+    no_requests,
     reading_warnings,
-    reasons_for_nothing,
 )
 from client_telemetry.sources.request_log.written_incarnations import Converted
 from client_telemetry.tables.stages import DAILY, UPGRADE_QUESTION
@@ -97,7 +96,7 @@ _HOW = {
 
 
 class NothingInTheLogs(ValueError):
-    """No entry of the request logger was found."""
+    """No request of a client was found."""
 
 
 class OutputIsThere(ValueError):
@@ -209,7 +208,7 @@ def _report(args: argparse.Namespace) -> int:
     )
     (args.out / UNFINISHED).unlink()
     report = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
-    _say(f"{report['sentence']}\n{still_to_watch(report)}")
+    _say(said_of(report))
     if args.artefacts:
         _say(report_artefacts.add_to_report(page.parent, args))
     code = 0
@@ -249,6 +248,8 @@ def _check_files_named(args: argparse.Namespace) -> None:
 
 
 def _check(log_survey: Survey) -> None:
+    if reason := no_requests(log_survey):
+        raise NothingInTheLogs(reason)
     if no_logs := sorted(file.log.file.name for file in log_survey.files if file.is_no_log):
         _say(f"skipped, as they are not request logs: {first_of(no_logs, MOST_FILES)}")
     sentences: dict[str, list[str]] = defaultdict(list)
@@ -261,8 +262,6 @@ def _check(log_survey: Survey) -> None:
             _say(sentence)
         if (left := len(of_files) - MOST_FILES) > 0:
             _say(f"… and {counted(left, 'more file')}: {what}")
-    if not log_survey.brokers:
-        raise NothingInTheLogs(reasons_for_nothing(log_survey) or ONLY_BESIDE)
     for warning in reading_warnings(log_survey):
         _say(f"warning: {warning}")
 
@@ -299,9 +298,10 @@ def _server_log(file: SurveyedFile) -> str:
 def _tell_brokers(log_survey: Survey, cluster_id: str, releases: BrokerReleases) -> None:
     _say(f"cluster {cluster_id}:")
     for broker in log_survey.brokers:
+        requests = counted(broker.entries, "request") if broker.endpoints else "no request log; server log"
+        how = _HOW[broker.id_known_by] if broker.endpoints else "by its server log"
         _say(
-            f"  broker {broker.broker_id} ({_HOW[broker.id_known_by]}): {counted(broker.entries, 'request')} from "
-            f"{_clock(broker.first)} to {_clock(broker.last)} UTC"
+            f"  broker {broker.broker_id} ({how}): {requests} from {_clock(broker.first)} to {_clock(broker.last)} UTC"
         )
         for incarnation in broker.incarnations:
             answers = "no ApiVersions response was seen"
@@ -357,7 +357,7 @@ def _run_stages(
             raise StageFailed(report.get("message", f"{stage} ended with exit code {code}"), code)
         return report
 
-    _say("the stages of the daily run, then the report; each takes seconds")
+    _say("the stages of the daily run, then the report; the first on a machine also compile code")
     raw, report = f"--raw={args.out / 'raw'}", f"--report-id={REPORT_ID}"
     own, name = _options(args, "knowledge"), [f"--cluster-name={args.name}"] if args.name else []
     reported: dict[str, dict[str, Any]] = {}

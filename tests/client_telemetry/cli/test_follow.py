@@ -66,6 +66,10 @@ def test_how_long_the_rarest_client_still_has_to_be_watched(case, report, said):
     assert said in follow.still_to_watch(report), case
 
 
+def test_nothing_is_said_of_watching_longer_if_no_application_was_seen():
+    assert follow.still_to_watch(_report("06:00", "06:10")) == ""
+
+
 def test_the_report_is_made_again_only_when_the_logs_have_grown(tmp_path, monkeypatch):
     log = tmp_path / "kafka-request.log"
     log.write_text("one")

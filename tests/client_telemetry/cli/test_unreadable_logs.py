@@ -1,5 +1,6 @@
 """The same logs give the same reason and exit code in `convert`, `report` and `review`."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -24,6 +25,12 @@ def commands(logs: Path, tmp_path: Path, *more: str) -> dict[str, int]:
     }
 
 
+CONNECT = """\
+[2026-11-22 10:48:59,123] INFO Kafka version: 3.7.1 (org.apache.kafka.common.utils.AppInfoParser:124)
+[2026-11-22 10:48:59,126] INFO [AdminClient clientId=connect] Failed authentication with kafka/10.0.0.9 (channelId=-1) \
+(Authentication failed: Invalid username or password) (org.apache.kafka.common.network.Selector:684)
+[2026-11-22 10:48:59,200] INFO [Worker clientId=connect-1, groupId=c] Started (org.apache.kafka.connect.runtime.Worker:1)"""
+
 REFUSED = {
     "damaged": (
         "[2026-11-22 10:48:20,123] DEBUG Completed request:{cut (kafka.request.logger)",
@@ -31,7 +38,43 @@ REFUSED = {
     ),
     "another logger": (
         "[2026-11-22 10:48:20,123] INFO [LogCleaner] done (kafka.log.LogCleaner)",
-        "1 lines, of other loggers of Kafka; none is an entry of kafka.request.logger",
+        "1 lines, of other loggers of Kafka; none is an entry of kafka.request.logger; to log requests, set",
+    ),
+    "the request logger at WARN": (
+        "[2026-11-22 10:48:20,123] WARN Slow (kafka.request.logger)",
+        "kafka-request.log is of kafka.request.logger, at a level at which it logs no requests; to log requests, set "
+        "kafka.request.logger to DEBUG",
+    ),
+    "an authorizer": (
+        "[2026-11-22 10:48:20,123] INFO Principal = User:bob is Denied operation = DESCRIBE from host = 10.0.0.7 on resource = "
+        "Topic:LITERAL:orders for request = Metadata with resourceRefCount = 1 (kafka.authorizer.logger)",
+        "is the authorizer's log: it has principals and addresses, and not which versions of requests they send",
+    ),
+    "a controller": (
+        "[2026-11-22 10:48:20,123] INFO [QuorumController id=1] Becoming the active controller at epoch 1 "
+        "(org.apache.kafka.controller.QuorumController)",
+        "is a controller's log: it has no requests of clients",
+    ),
+    "states of partitions": (
+        "[2026-11-22 10:48:20,123] INFO [Broker id=1] Transitioning 1 partition(s) to local leaders. (state.change.logger)",
+        "is a state-change log: it has partitions, and no requests",
+    ),
+    "garbage collection": (
+        "[2026-11-22T12:04:54.123+0000][0.006s][info][gc] Using G1",
+        "is a log of the JVM's garbage collection",
+    ),
+    "ZooKeeper": (
+        "[2026-11-22 10:48:20,123] INFO binding to port 0.0.0.0/0.0.0.0:2181 (org.apache.zookeeper.server.NIOServerCnxnFactory)",
+        "is a log of ZooKeeper, not of a broker",
+    ),
+    "Kafka Connect": (
+        CONNECT,
+        "is a log of a client (kafka-clients 3.7.1), not of a broker",
+    ),
+    "Kafka Streams": (
+        "2026-11-22 10:48:20,123 INFO  [main] o.a.k.s.KafkaStreams - stream-client [x] State transition from CREATED to REBALANCING\n"
+        "2026-11-22 10:48:20,124 INFO  [main] o.a.kafka.common.utils.AppInfoParser - Kafka version: 3.7.1",
+        "is a log of a client (kafka-clients 3.7.1), not of a broker",
     ),
     "another program": ("10.0.0.1 GET /index.html 200", "1 lines, none of which is an entry"),
     "empty": ("", "the files are empty"),
@@ -106,3 +149,54 @@ def test_a_release_that_the_logs_leave_open_is_asked_for_with_each_commands_opti
         refusal = capsys.readouterr().err
         assert "broker 1: 2.7.0 or 2.7.1 or 2.7.2" in refusal
         assert f"specify it with {option}" in refusal
+
+
+SERVER_LINES = [line for line in ENTRY if "Completed request:" not in line]
+
+
+def test_server_logs_alone_say_nothing_of_clients(tmp_path, capsys):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "server.log").write_text("\n".join(SERVER_LINES) + "\n")
+    assert commands(logs, tmp_path) == {"convert": 0, "report": 2, "review": 2}
+    said = capsys.readouterr()
+    converted, reported, reviewed = [x for x in said.err.splitlines() if "there is no request log" in x]
+    for line in (converted, reported, reviewed):
+        assert (
+            "of 3.9.1, with 1 start, 1 refused request and 2 failed logins, and not which clients are connected"
+            in line
+        )
+        assert "--entity-type broker-loggers" in line and "kafka.request.logger=DEBUG" in line
+    assert (
+        "no request log; server logs of 1 brokers on 3.9.1: 1 requests refused, 2 failed logins" in said.out
+    )
+    assert " 0 requests" not in said.out + said.err
+
+
+def test_a_request_log_that_cannot_be_read_is_not_called_missing(tmp_path, capsys):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "server.log").write_text("\n".join(SERVER_LINES) + "\n")
+    (logs / "kafka-request.log").write_text(REFUSED["a zone name"][0] + "\n")
+    assert commands(logs, tmp_path)["report"] == 2
+    said = capsys.readouterr().err
+    assert "no request was read: 1 lines begin an entry" in said and "specify --zone=Europe/Berlin" in said
+    assert "there is no request log" not in said
+
+
+def test_zeros_of_server_logs_are_not_said_where_there_are_none(tmp_path, capsys):
+    (tmp_path / "kafka-request.log").write_text("\n".join(REQUESTS) + "\n")
+    commands(tmp_path / "kafka-request.log", tmp_path)
+    assert (
+        "60 requests of 1 brokers on 3.9.1: 2 connections, 0 pushes, no server log" in capsys.readouterr().out
+    )
+
+
+def test_a_log_of_connect_beside_the_request_log_gives_no_release_and_no_login(tmp_path, capsys):
+    (tmp_path / "kafka-request.log").write_text("\n".join(ENTRY) + "\n")
+    (tmp_path / "connect.log").write_text(f"{CONNECT}\n")
+    raw = tmp_path / "raw"
+    assert convert.main(["request_log", "--cluster=x", f"--raw={raw}", str(tmp_path / "*.log")]) == 0
+    assert "60 requests of 1 brokers on 3.9.1: 3 connections" in capsys.readouterr().out
+    (manifest,) = (json.loads(file.read_text()) for file in raw.glob("v1/dataset=manifests/**/*.json"))
+    assert (manifest["broker_software_version"], manifest["failed_logins"]) == ("3.9.1", 2)

@@ -268,10 +268,7 @@ def test_a_folder_without_a_request_log(tmp_path: Path, capsys: pytest.CaptureFi
     (folder / "server.log").write_text(SERVER)
 
     assert ask(folder, tmp_path) == 2
-    assert (
-        "no request of a client is in these logs, only what brokers log beside them"
-        in capsys.readouterr().err
-    )
+    assert "there is no request log: these are server logs of 3.9.1, 4.0.1" in capsys.readouterr().err
 
 
 def greeting(release: str) -> str:

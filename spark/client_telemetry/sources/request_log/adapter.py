@@ -18,6 +18,7 @@ from client_telemetry.sources.request_log.open_incarnation import (
     read_open_incarnations,
     write_open_incarnations,
 )
+from client_telemetry.sources.request_log.surveyed import Survey
 from client_telemetry.sources.request_log.unread import MOST_FILES, reading_warnings, reasons_for_nothing
 from client_telemetry.sources.request_log.written_incarnations import Converted
 from client_telemetry.sources.staged import Failed, Staged
@@ -94,12 +95,20 @@ class RequestLogAdapter:
             if converted.no_logs
             else ""
         )
-        message = (
-            f"{converted.entries} requests of {brokers} brokers{on}: "
-            f"{converted.connections} connections, {converted.pushes} pushes, {converted.refused} requests refused, {converted.failed_logins} "
-            f"failed logins, {converted.unreadable.total()} unreadable lines or files{left_alone}"
-        )
+        message = f"{_counts(survey, converted, brokers, on)}, {converted.unreadable.total()} unreadable lines or files{left_alone}"
         return Conversion(message, counts, warnings, skipped.files, reasons_for_nothing(survey))
+
+
+def _counts(survey: Survey, converted: Converted, brokers: int, on: str) -> str:
+    """Counts of what the logs that there are can show: a zero is said only where the logs would have had it."""
+    of_server_logs = f"{converted.refused} requests refused, {converted.failed_logins} failed logins"
+    if not survey.has_requests:
+        return f"no request log; server logs of {brokers} brokers{on}: {of_server_logs}"
+    of_requests = (
+        f"{converted.entries} requests of {brokers} brokers{on}: {converted.connections} connections, "
+        f"{converted.pushes} pushes"
+    )
+    return f"{of_requests}, {of_server_logs}" if survey.has_server_log else f"{of_requests}, no server log"
 
 
 class NothingConverted(RuntimeError):

@@ -23,6 +23,7 @@ from client_telemetry.sources.request_log.incarnations import (
 from client_telemetry.sources.request_log.line_scan import SLOW, Head, head_of, scan, shapes_of
 from client_telemetry.sources.request_log.log_line import LineReader, begins_entry
 from client_telemetry.sources.request_log.log_time import NO_TIME
+from client_telemetry.sources.request_log.other_logs import LINES_LOOKED_AT, kind_of_log
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
     DESCRIBE_CLUSTER,
@@ -33,7 +34,12 @@ from client_telemetry.sources.request_log.request_entry import (
     RequestEntry,
     parse_entry,
 )
-from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines, is_of_kafka
+from client_telemetry.sources.request_log.server_log import (
+    ServerEvent,
+    ServerLines,
+    is_of_kafka,
+    shows_a_broker,
+)
 from client_telemetry.sources.request_log.surveyed import (
     LIKE_AN_ENTRY,
     EndpointEvidence,
@@ -77,7 +83,6 @@ _SEVERAL_ENTRIES = re.compile(
 """A line of several entries, which something joined: the others are read as a part of the first."""
 _MARK_IN_UTF_16 = "Completed request:".encode("utf-16-le")
 _CONNECTIONS_IN_MEMORY = 500_000
-_LINES_LOOKED_AT = 200
 
 
 def _note_several(block: bytearray, entries: int, file: SurveyedFile) -> None:
@@ -104,6 +109,7 @@ class LogReader:
         self._endpoints: dict[tuple[str, str, str, str], tuple[Endpoint, EndpointEvidence] | None] = {}
         self._connections: dict[int, tuple[str, Endpoint, EndpointEvidence]] = {}
         self._lines = 0
+        self._lines_to_look_at = 0
 
     def look(self, files: Sequence[LogFile]) -> LogLook:
         looks = sorted((FileLook(self._begin(log), SurveyedFile(log)) for log in files), key=time_and_name)
@@ -111,6 +117,7 @@ class LogReader:
             before = len(self._seen)
             self._file(self._current.file)
             self._current.endpoints = list(self._seen)[before:]
+        _leave_out_clients([look.file for look in looks])
         return LogLook(looks, self._seen, self._segments)
 
     def _begin(self, log: LogFile) -> int:
@@ -121,13 +128,14 @@ class LogReader:
             nanos = reader.nanos_of(line) if entry is None else entry.nanos
             if nanos is not None:
                 return nanos
-            if number > _LINES_LOOKED_AT:
+            if number > LINES_LOOKED_AT:
                 break
         return 0
 
     def _file(self, file: SurveyedFile) -> None:
         log, cut = file.log, CutOff()
         self._reader = LineReader.of_file(log, self._zone, self._year)
+        self._lines_to_look_at = LINES_LOOKED_AT
         server = ServerLines()
         for _, block in line_blocks(log, cut):
             self._block(log, block, server, file)
@@ -284,12 +292,16 @@ class LogReader:
                 "in UTF-16 within a file that begins otherwise (PowerShell's >>)", line.replace(b"\0", b"")
             )
             return
+        if self._lines_to_look_at and not file.entries:
+            self._lines_to_look_at -= 1
+            if kind := kind_of_log(line):
+                file.kinds[kind] += 1
         if server.is_notable(line):
             for event in server.read(self._reader.read_other(line)):
                 _note(event, file)
         elif _NO_MESSAGE.search(line):
             file.without_message += 1
-        elif file.of_kafka < _LINES_LOOKED_AT and not file.entries and is_of_kafka(line):
+        elif file.of_kafka < LINES_LOOKED_AT and not file.entries and is_of_kafka(line):
             file.of_kafka += 1
 
     def _endpoint(
@@ -343,6 +355,20 @@ class LogReader:
                 for name in (topic.get("name"), topic.get("topicId")):
                     if name and part.get("leaderId", -1) >= 0:
                         self._current.leaders[name, part.get("partitionIndex")] = part["leaderId"]
+
+
+def _leave_out_clients(files: Sequence[SurveyedFile]) -> None:
+    """Forget what files of one log say of releases if nothing in them is of a broker: Kafka Connect beside a broker, and any
+    other client, logs its own version in the words of a broker.
+    """
+    if any(file.entries for file in files):
+        return
+    for label in {label for file in files for label in file.server}:
+        sources = [(file, file.server[label]) for file in files if label in file.server]
+        if not shows_a_broker({kind for _, source in sources for kind in source.counted}):
+            for file, source in sources:
+                del file.server[label]
+                file.of_client = next((e.text for e in source.events if e.kind == "release"), file.of_client)
 
 
 def _note_offer(evidence: EndpointEvidence, answer: dict[str, Any], nanos: int) -> None:

@@ -12,7 +12,7 @@ KAFKA-13804).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from client_telemetry.knowledge import apis
@@ -79,7 +79,7 @@ _NAME = "|".join(re.escape(name) for name in sorted(_CLASSES, reverse=True))
 _WORDS = (
     r"Registered kafka:type=kafka\.Log4jController MBean|Terminating process due to signal|Kafka version ?: \d"
     r"|Exception while processing request from |Failed (?:re-)?authentication with |Unexpected error from /\S+ \(channelId"
-    r"|Kafka Server started|Transition from SHUTDOWN to STARTING|to SHUTTING_DOWN|finalizedFeatures=\{|KafkaConfig values:"
+    r"|Kafka Server started|Transition from SHUTDOWN to STARTING|Transition from \w+ to SHUTTING_DOWN|finalizedFeatures=\{|KafkaConfig values:"
     r"|Fatal error during \w+ startup|Exiting Kafka due to fatal exception"
 )
 """Messages that can be told without their logger."""
@@ -114,6 +114,10 @@ _FATAL = re.compile(
 )
 _THROWN = re.compile(r"^(?:Caused by: )?(?:(?:[a-z][\w$]*\.)+[A-Z][\w$]*: )+(?P<why>.*)$")
 """An exception; one that wraps another begins its message with the other's name."""
+_AT_A_CLIENT = re.compile(r"\[(?!SocketServer\b)[^\[\]]*=[^\[\]]*\] $")
+"""A LogContext before the message of a Selector. That of a broker's listeners is SocketServer's, or none (before 1.0); with another,
+such as `[AdminClient clientId=…]` or `[ReplicaFetcher replicaId=…]`, this process is the one that could not log in.
+"""
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
 _LONGEST_REASON = 300
 _OF_A_BROKER = re.compile(r"\(kafka\.server\.(?:BrokerServer|KafkaServer)\)\s*$")
@@ -135,6 +139,8 @@ _BEFORE_LOGIN = "org.apache.kafka.common.errors.InvalidRequestException: "
 (SaslServerAuthenticator); since 4.0 it is logged as unexpected and not as a failed login.
 """
 _EXCEPTION_LINES = 12
+_OF_ANY_KAFKA_PROCESS = frozenset(("process", "release", "signal"))
+"""Kinds of events that clients and tools log, too: AppInfoParser logs the version of a client where it is created."""
 _ADDRESSES = re.compile(r", connectionId: [^,]+")
 _MECHANISM = re.compile(r"SASL mechanism ([A-Z0-9-]+)")
 _FEATURES = re.compile(r"finalizedFeatures=\{([^}]*)\}")
@@ -162,6 +168,11 @@ def feature_levels(text: str) -> dict[str, int]:
     """
     pairs = (part.strip().partition("=") for part in text.split(",") if "=" in part)
     return {name: int(level) for name, _, level in pairs if level.isdecimal()}
+
+
+def shows_a_broker(kinds: Iterable[str]) -> bool:
+    """Whether a log with these kinds of events is that of a broker or controller."""
+    return not _OF_ANY_KAFKA_PROCESS.issuperset(kinds)
 
 
 def is_of_kafka(line: bytes) -> bool:
@@ -310,12 +321,9 @@ def _event(text: str, nanos: int) -> ServerEvent | None:
         return ServerEvent(nanos, "refused", connection_id=refused[1]) if refused else None
     node = _NODE_ID.search(text)
     node_id = int(node[1]) if node else None
-    login = _LOGIN.search(text)
-    if login:
-        return _login(nanos, node_id, login, login["why"])
-    unexpected = _UNEXPECTED.search(text)
-    if unexpected:
-        return _login(nanos, node_id, unexpected, "")
+    if login := _LOGIN.search(text) or _UNEXPECTED.search(text):
+        is_at_a_client = _AT_A_CLIENT.search(text, 0, login.start())
+        return None if is_at_a_client else _login(nanos, node_id, login)
     release = _RELEASE.search(text)
     if release:
         return ServerEvent(nanos, "release", text=release[1])
@@ -340,9 +348,9 @@ def _reason(thrown: str) -> str:
     return _USER_INFO.sub("", match["why"] if match else thrown.strip())[:_LONGEST_REASON]
 
 
-def _login(nanos: int, node_id: int | None, match: re.Match[str], why: str) -> ServerEvent:
-    """`who`: `/10.0.0.1`, or `host.example/10.0.0.1`, maybe with a port."""
-    address = match["who"].rpartition("/")[2]
+def _login(nanos: int, node_id: int | None, match: re.Match[str]) -> ServerEvent:
+    """`who`: `/10.0.0.1`, or `host.example/10.0.0.1`, maybe with a port. The reason of an unexpected error follows its line."""
+    address, why = match["who"].rpartition("/")[2], match.groupdict().get("why", "")
     return ServerEvent(nanos, "login_failed", node_id, why, match["id"] or "", address)
 
 

@@ -87,7 +87,8 @@ class ServerSource:
 class SurveyedFile:
     """`marked`: lines that begin like an entry. `of_kafka`: how many of the first lines are from other loggers of
     Kafka. `server`: what its server lines say, by label. `is_beside`: a request log is in the same folder. `may_be_damaged`: some line that is not an entry has words of one, or bytes that are not text. `unused`: lines that begin an entry and
-    were not used, by reason. `foreign`: a recognised format that is not read. `at_info`: entries at level INFO.
+    were not used, by reason. `foreign`: a recognised format that is not read. `kinds`: what the log may be by its first lines, if it
+    has no entry (other_logs.py). `of_client`: the version that a client logged at its start, in a log that is no broker's. `at_info`: entries at level INFO.
     `has_no_year`: its times have no year. `without_message`: records of journalctl whose message was left out.
     """
 
@@ -106,6 +107,8 @@ class SurveyedFile:
     unused: dict[str, UnusedLines] = field(default_factory=dict)
     unread_server_lines: UnreadLines = field(default_factory=UnreadLines)
     foreign: str | None = None
+    kinds: Counter[str] = field(default_factory=Counter)
+    of_client: str | None = None
     at_info: int = 0
     has_no_year: bool = False
     without_message: int = 0
@@ -172,6 +175,16 @@ class Survey:
     doubled: frozenset[Endpoint] = frozenset()
     year: int | None = None
     of_no_broker: int = 0
+
+    @property
+    def has_requests(self) -> bool:
+        """Whether a request log is among the files: without one, that no client was seen says nothing."""
+        return any(file.entries for file in self.files)
+
+    @property
+    def has_server_log(self) -> bool:
+        """Whether refused requests and failed logins would show, of some broker."""
+        return any(broker.server_logs for broker in self.brokers)
 
     @property
     def is_deprecated_only(self) -> bool:

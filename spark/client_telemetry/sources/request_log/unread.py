@@ -1,11 +1,16 @@
 """What a survey saw and could not use, in sentences with the true reason, a count and an example."""
 
+from collections import Counter
 from collections.abc import Sequence
+from operator import attrgetter
 
+from client_telemetry.console.counted import counted
 from client_telemetry.sources.request_log.surveyed import Survey, SurveyedFile, UnusedLines
 
-ONLY_BESIDE = "no request of a client is in these logs, only what brokers log beside them: set kafka.request.logger to DEBUG"
-"""Why nothing can be said of clients whose requests are not in the logs."""
+TURN_ON = (
+    "to log requests, set kafka.request.logger to DEBUG on each broker for ten minutes (kafka-configs.sh --bootstrap-server B:9092 "
+    "--entity-type broker-loggers --entity-name <node id> --alter --add-config kafka.request.logger=DEBUG), then to WARN"
+)
 
 _EXAMPLE_CHARACTERS = 160
 MOST_FILES = 5
@@ -22,11 +27,44 @@ def unused_lines(files: Sequence[SurveyedFile]) -> dict[str, UnusedLines]:
     return dict(sorted(merged.items(), key=lambda item: item[1].number, reverse=True))
 
 
+def no_requests(survey: Survey) -> str:
+    """Why nothing can be said of clients: no request of one is in the logs. Empty if there are requests."""
+    if any(broker.entries for broker in survey.brokers):
+        return ""
+    if survey.has_requests:
+        return f"the requests in these logs are of controllers, none of a client of a broker: {TURN_ON}"
+    files = [file for file in survey.files if file.same_as is None]
+    unread = _unread(files)
+    if not any(file.counted for file in files):
+        return "nothing was read: " + "; ".join(unread or _without_entries(files))
+    if unread:
+        return f"no request was read: {'; '.join(unread)}. Beside them {_server_logs(files)}"
+    return f"there is no request log: these {_server_logs(files)}; {TURN_ON}"
+
+
 def reasons_for_nothing(survey: Survey) -> str:
     """Why none of the logs has anything that could be read; empty if something could."""
     if survey.brokers or any(file.entries or file.counted for file in survey.files):
         return ""
-    files = [file for file in survey.files if file.same_as is None]
+    return no_requests(survey)
+
+
+def _server_logs(files: Sequence[SurveyedFile]) -> str:
+    """What server logs say without a request log, and what they do not."""
+    counts = sum((file.counted for file in files), Counter[str]())
+    events = (event for file in files for source in file.server.values() for event in source.events)
+    releases = dict.fromkeys(
+        event.text for event in sorted(events, key=attrgetter("nanos")) if event.kind == "release"
+    )
+    of = f" of {', '.join(releases)}" if releases else ""
+    return (
+        f"are server logs{of}, with {counted(counts['started'], 'start')}, {counted(counts['refused'], 'refused request')} and "
+        f"{counted(counts['login_failed'], 'failed login')}, and not which clients are connected or which versions of requests they send"
+    )
+
+
+def _unread(files: Sequence[SurveyedFile]) -> list[str]:
+    """Why something that may be a request log was not read."""
     sentences = [f"{file.log.file} is {file.foreign}" for file in files if file.foreign][:MOST_FILES]
     sentences += [f"{file.log.file}: {file.cut}" for file in files if file.cut and not file.foreign][
         :MOST_FILES
@@ -39,32 +77,45 @@ def reasons_for_nothing(survey: Survey) -> str:
         sentences.append(
             f"{begun:,} lines begin an entry; {which}: {reason}, such as `{shortened(most.example)}`"
         )
-    elif not sentences:
-        sentences.append(_without_entries(files))
-    return "nothing was read: " + "; ".join(sentences)
+    return sentences
 
 
-def _without_entries(files: Sequence[SurveyedFile]) -> str:
+def _without_entries(files: Sequence[SurveyedFile]) -> list[str]:
     lines = sum(file.lines for file in files)
     if not lines:
-        return "the files are empty"
+        return ["the files are empty"]
     if any(file.without_message for file in files):
-        return f"{lines:,} records without a message that is an entry: journalctl -o json needs --all for long ones"
-    if any(file.of_kafka for file in files):
-        return (
-            f"{lines:,} lines, of other loggers of Kafka; none is an entry of kafka.request.logger: set this logger to "
-            "DEBUG"
+        return [
+            f"{lines:,} records without a message that is an entry: journalctl -o json needs --all for long ones"
+        ]
+    kinds = [f"{file.log.file} {kind}" for file in files if (kind := _kind(file))]
+    what = kinds[:MOST_FILES]
+    if len(kinds) > MOST_FILES:
+        what.append(f"{len(kinds) - MOST_FILES:,} more files are no request logs either")
+    unknown = [file for file in files if file.lines and not _kind(file)]
+    lines = sum(file.lines for file in unknown)
+    if any(file.of_kafka for file in unknown):
+        what.append(f"{lines:,} lines, of other loggers of Kafka; none is an entry of kafka.request.logger")
+    elif unknown:
+        what.append(
+            f"{lines:,} lines, none of which is an entry of kafka.request.logger (Completed request:…) or of "
+            "kafka.server.KafkaApis at TRACE (Handling request:…)"
         )
-    return (
-        f"{lines:,} lines, none of which is an entry of kafka.request.logger (Completed request:…) or of "
-        "kafka.server.KafkaApis at TRACE (Handling request:…)"
-    )
+    return [*what, TURN_ON]
+
+
+def _kind(file: SurveyedFile) -> str:
+    """What a log without entries is, by most of its first lines that show it; empty if none does."""
+    if file.of_client is not None:
+        return f"is a log of a client (kafka-clients {file.of_client}), not of a broker"
+    return max(file.kinds, key=file.kinds.__getitem__, default="")
 
 
 def reading_warnings(survey: Survey) -> list[str]:
     """What was left out of logs that were read otherwise, and what was assumed."""
     files = [file for file in survey.files if file.same_as is None]
-    warnings = [
+    warnings = [] if survey.has_requests or not survey.brokers else [no_requests(survey)]
+    warnings += [
         f"{lines.number:,} lines begin an entry and were not used: {reason}, such as `{shortened(lines.example)}`"
         for reason, lines in unused_lines(files).items()
     ]

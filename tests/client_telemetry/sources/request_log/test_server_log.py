@@ -92,6 +92,28 @@ def test_an_error_after_the_login_is_no_failed_login():
     assert [e.kind for e in found] == ["started"]
 
 
+@pytest.mark.parametrize(
+    "context",
+    ["[AdminClient clientId=connect]", "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0]"],
+)
+def test_a_login_of_this_process_elsewhere_is_no_failed_login_of_a_client(context):
+    """The same Selector serves clients; LogContext names which."""
+    words = "Failed authentication with b/10.0.0.2 (channelId=2) (Authentication failed) (org.apache.kafka.common.network.Selector)"
+    assert events(f"[…] ERROR {context} {words}") == []
+    (event,) = events(f"[…] INFO [data-plane-1] [SocketServer listenerType=BROKER, nodeId=1] {words}")
+    assert (event.kind, event.address) == ("login_failed", "10.0.0.2")
+    assert [e.kind for e in events(f"[…] INFO [thread-1] {words}")] == ["login_failed"]
+
+
+def test_a_state_of_another_class_is_no_unread_stop():
+    server = ServerLines()
+    line = (
+        "[…] INFO [BrokerLifecycleManager id=1] Transitioning from PENDING_CONTROLLED_SHUTDOWN to SHUTTING_DOWN. "
+        "(kafka.server.BrokerLifecycleManager)"
+    )
+    assert not server.is_notable(line.encode())
+
+
 def test_lines_of_kafka():
     assert is_of_kafka(b"[2026-11-21 12:00:00,000] INFO x y (kafka.log.LogCleaner)")
     assert not is_of_kafka(b"[2026-11-21 12:00:00,000] INFO x y (org.example.Proxy)")
