@@ -71,3 +71,16 @@ def test_sarama_never_shows_its_version_so_its_degrading_issues_are_said():
         "degrades if it is sarama 1.34.0 to 1.38.1 and its config.Version is 2.3.0 or later"
         in verdict.condition
     )
+
+
+@pytest.mark.parametrize(("target", "is_said"), [("2.8.2", True), ("4.4.0", True), ("2.7.2", False)])
+def test_sarama_that_alters_configurations_with_a_wrong_request(target, is_said):
+    """1.60.0 and 1.61.0 with config.Version 2.8.0: nil on 2.7.2, EOF on 2.8.2 and 4.4.0; 1.61.1: nil (a run of each)."""
+    client = ClientEvidence(
+        "sarama",
+        "v1.0.0",
+        api_uses=parse_api_uses("ApiVersions:3 AlterConfigs:1"),
+        security_protocol="PLAINTEXT",
+    )
+    verdict = judge(client, "2.6.3", target)
+    assert ("degrades if it is sarama 1.60.0 to 1.61.0 and " in verdict.condition) == is_said, verdict
