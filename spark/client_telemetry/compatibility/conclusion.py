@@ -12,6 +12,7 @@ Evidence is combined per API, never per client (request_findings), known issues 
 """
 
 from client_telemetry.compatibility import (
+    asked_once,
     explanations,
     fixes,
     inference,
@@ -30,7 +31,7 @@ _HARM = (Verdict.BREAKS, Verdict.DEGRADES)
 def conclude(case: Case) -> ClientVerdict:
     """The verdict for the target and the feature levels of the case."""
     findings = _without_repetitions(request_findings.of(case), issue_findings.of(case))
-    findings += measured_logins.of(case)
+    findings += [*measured_logins.of(case), *asked_once.of(case)]
     findings.sort(key=_strongest_first)
     verdict = min(
         (finding.verdict for finding in findings if finding.decides),

@@ -1,6 +1,6 @@
 """The mixed window of a rolling upgrade: what a client meets while brokers run both releases.
 
-A client negotiates with each broker separately, so what both releases serve continues. What the target refuses is
+A client negotiates with each broker separately (asked_once.py has those that do not), so what both releases serve continues. What the target refuses is
 refused only by brokers that already run it: partition by partition as leaders move, and for a group or a transaction
 when its coordinator moves. Some problems exist in this window only (mixed_window_issues.csv).
 """
@@ -8,6 +8,7 @@ when its coordinator moves. Some problems exist in this window only (mixed_windo
 from functools import cache
 from typing import NamedTuple
 
+from client_telemetry.compatibility import asked_once
 from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
 from client_telemetry.knowledge import DamagedKnowledge, apis, releases, roles, rows
 from client_telemetry.knowledge.api_key import ApiKey
@@ -68,6 +69,9 @@ def _explanation(from_release: str, to_release: str, upgraded: ClientVerdict) ->
     if upgraded.verdict == Verdict.INSUFFICIENT_EVIDENCE:
         return f"Not known, because its behaviour on {to_release} is not known."
     if upgraded.verdict not in (Verdict.BREAKS, Verdict.DEGRADES):
+        keeps = [finding for finding in upgraded.findings if finding.rule_id == asked_once.RULE]
+        if keeps:
+            return f"Both releases accept what it uses, but if {keeps[0].condition}: {keeps[0].explanation}."
         return "Both releases accept what it uses. Brief retriable errors are normal while leaders and coordinators move."
     reasons = [
         finding for finding in upgraded.findings if finding.decides and finding.verdict == upgraded.verdict

@@ -9,7 +9,7 @@ changed in the meantime: its library, or its group's protocol.
 from collections.abc import Collection
 from functools import cache
 
-from client_telemetry.compatibility import issue_findings
+from client_telemetry.compatibility import asked_once, issue_findings
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import (
     ApiUse,
@@ -55,6 +55,10 @@ def outlook(evidence: ClientEvidence, from_release: str, to_release: str, upgrad
     if upgraded.verdict in (Verdict.BREAKS, Verdict.DEGRADES):
         sentences.append(f"What stops working on {to_release} works again.")
     sentences += _meanwhile(evidence, upgraded, from_release, to_release)
+    sentences += [
+        f"If it was started in between: {finding.explanation}."
+        for finding in asked_once.of(Case.of_rollback(evidence, from_release, to_release))
+    ]
     return Outlook(Verdict.SAFE, Confidence.OBSERVED, " ".join(sentences), None)
 
 
