@@ -10,12 +10,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.verdict import Finding
+from client_telemetry.compatibility.verdict import ASKED_ONCE, Finding
 from client_telemetry.console.counted import first_of
 from client_telemetry.knowledge import apis, client_versions, measured_target, releases, roles, served
 from client_telemetry.knowledge.vocabulary import Answer, Verdict, When
-
-RULE = "asked_once"
 
 
 class _AsksOnce(NamedTuple):
@@ -74,7 +72,7 @@ def of(case: Case) -> list[Finding]:
     if is_rollback:
         return [
             Finding(
-                rule_id=RULE,
+                rule_id=ASKED_ONCE,
                 verdict=too_new.verdict,
                 confidence=case.identity_confidence,
                 explanation=f"{keeps}, which close the connection, until it is started anew",
@@ -88,7 +86,7 @@ def of(case: Case) -> list[Finding]:
         ]
     return [
         Finding(
-            rule_id=RULE,
+            rule_id=ASKED_ONCE,
             verdict=too_new.verdict,
             confidence=case.identity_confidence,
             explanation=f"{keeps}, which close the connection, until these are upgraded or it is started anew",

@@ -8,8 +8,7 @@ when its coordinator moves. Some problems exist in this window only (mixed_windo
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility import asked_once
-from client_telemetry.compatibility.verdict import ClientVerdict, Outlook
+from client_telemetry.compatibility.verdict import ASKED_ONCE, ClientVerdict, Outlook
 from client_telemetry.knowledge import DamagedKnowledge, apis, releases, roles, rows
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Confidence, Verdict, When
@@ -69,7 +68,7 @@ def _explanation(from_release: str, to_release: str, upgraded: ClientVerdict) ->
     if upgraded.verdict == Verdict.INSUFFICIENT_EVIDENCE:
         return f"Not known, because its behaviour on {to_release} is not known."
     if upgraded.verdict not in (Verdict.BREAKS, Verdict.DEGRADES):
-        keeps = [finding for finding in upgraded.findings if finding.rule_id == asked_once.RULE]
+        keeps = [finding for finding in upgraded.findings if finding.rule_id == ASKED_ONCE]
         if keeps:
             return f"Both releases accept what it uses, but if {keeps[0].condition}: {keeps[0].explanation}."
         return "Both releases accept what it uses. Brief retriable errors are normal while leaders and coordinators move."

@@ -7,6 +7,8 @@ from client_telemetry.knowledge.vocabulary import Answer, Confidence, Verdict, W
 
 NOT_IDENTIFIED = "library not identified"
 """How `fix` begins if the owner first has to say which library it is."""
+ASKED_ONCE = "asked_once"
+"""Rule of findings about libraries that keep the versions of their first broker (asked_once.py)."""
 PINNED = "if the application pins a protocol version (sarama Version, kafka-python api_version), raise it"
 """What `fix` advises for requests that an application pinned."""
 

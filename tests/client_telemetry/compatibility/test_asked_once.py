@@ -1,7 +1,8 @@
 """Libraries that ask for versions once: what they do while brokers differ, and when brokers go back."""
 
 import pytest
-from client_telemetry.compatibility import ClientEvidence, asked_once, judge, parse_api_uses
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.compatibility.verdict import ASKED_ONCE
 from client_telemetry.knowledge.vocabulary import Step
 
 PRODUCER = "Produce:9 Metadata:12"
@@ -39,7 +40,7 @@ def test_in_a_rollback_what_it_was_seen_to_send_counts():
 def test_between_releases_that_accept_the_same_of_it_nothing_is_said(source, target):
     verdict = judge(client("platformatic-kafka", "2.12.1", "Produce:11 Metadata:12"), source, target)
     assert verdict.verdict == "safe"
-    assert asked_once.RULE not in {finding.rule_id for finding in verdict.findings}
+    assert ASKED_ONCE not in {finding.rule_id for finding in verdict.findings}
 
 
 @pytest.mark.parametrize(
@@ -55,4 +56,4 @@ def test_between_releases_that_accept_the_same_of_it_nothing_is_said(source, tar
 def test_only_libraries_that_ask_once_are_concerned(library, version, is_so):
     uses = "Produce:7 Metadata:5 Fetch:10 JoinGroup:2 OffsetCommit:3 OffsetFetch:3 ListOffsets:2"
     verdict = judge(client(library, version, uses), "2.0.1", "2.8.2")
-    assert (asked_once.RULE in {finding.rule_id for finding in verdict.findings}) == is_so, verdict.findings
+    assert (ASKED_ONCE in {finding.rule_id for finding in verdict.findings}) == is_so, verdict.findings
