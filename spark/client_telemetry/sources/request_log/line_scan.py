@@ -75,13 +75,15 @@ Shape = tuple[int, list[int]]
 """A hash that is equal for lines that tell the same but for their connection, correlation id and times; and where these stand."""
 
 
-def shapes_of(lines: bytearray, scanned: Scanned, rows: Sequence[int]) -> dict[int, Shape]:
-    """By row, of rows with an essence; `lines`: those that were scanned."""
+def shapes_of(
+    lines: bytearray, scanned: Scanned, rows: Sequence[int], with_bodies: bool = True
+) -> dict[int, Shape]:
+    """By row, of rows with an essence; `lines`: those that were scanned. Without bodies, only the places are what they should be."""
     values = np.zeros(len(rows), np.uint64)
     places = np.zeros((len(rows), _PLACES), np.int64)
     begins = scanned.bounds[np.array(rows, np.int64)]
     octets = np.frombuffer(lines, np.uint8)
-    _shapes(octets.ctypes.data, _SEED, begins, values, places, *_TABLES)
+    _shapes(octets.ctypes.data, _SEED, with_bodies, begins, values, places, *_TABLES)
     del octets  # the lines grow again
     return dict(zip(rows, zip(values.tolist(), places.tolist(), strict=True), strict=True))
 
@@ -166,8 +168,12 @@ def _scan(
         local_ms[row], total_ns[row], key[row] = millis, total, api
 
 
-@compiled("void(int64, uint64, int64[::1], uint64[::1], int64[:, ::1], int64, int64, int64, int64, int64)")
-def _shapes(start, seed, begins, values, places, tables, json_words, text_words, api_names, api_keys):
+@compiled(
+    "void(int64, uint64, boolean, int64[::1], uint64[::1], int64[:, ::1], int64, int64, int64, int64, int64)"
+)
+def _shapes(
+    start, seed, with_bodies, begins, values, places, tables, json_words, text_words, api_names, api_keys
+):
     for row in range(len(begins)):
         line = start + begins[row]
         at = line + 26
@@ -175,10 +181,12 @@ def _shapes(start, seed, begins, values, places, tables, json_words, text_words,
             at += 1
         behind = behind_word(at + 1, tables, _IN_JSON)
         if behind:
-            _, _, _, _, shape, ids = json_entry(behind, json_words, True, True, seed)
+            _, _, _, _, shape, ids = json_entry(behind, json_words, with_bodies, with_bodies, seed)
         else:
             behind = behind_word(at + 1, tables, _IN_TEXT)
-            _, _, _, _, shape, ids = text_entry(behind, text_words, api_names, api_keys, True, True, seed)
+            _, _, _, _, shape, ids = text_entry(
+                behind, text_words, api_names, api_keys, with_bodies, with_bodies, seed
+            )
         values[row] = shape
         for place in range(_PLACES):
             places[row, place] = ids[place] - start

@@ -165,7 +165,10 @@ class LogReader:
         place_of[rows] = places
         begins_at = dict(zip(rows[firsts].tolist(), connections.tolist(), strict=True))
         shapes = shapes_of(
-            block, scanned, [row for row, number in begins_at.items() if number not in self._connections]
+            block,
+            scanned,
+            [row for row, number in begins_at.items() if number not in self._connections],
+            with_bodies=False,
         )
         is_looked_at = is_slow | np.isin(scanned.key, _LOOKED_AT_KEYS)
         is_looked_at[rows[firsts]] = True
@@ -200,15 +203,15 @@ class LogReader:
         np.minimum.at(begin, places, nanos)
         np.maximum.at(end, places, nanos)
         of_controllers = set(places[np.isin(scanned.key[rows], _CONTROLLER_KEYS)].tolist())
+        spans = list(zip(*(values.tolist() for values in (begin, end, counts, rows[firsts])), strict=True))
         for place, origin in whose.items():
+            first, last, count, row = spans[place]
             if origin is None:
-                file.note_unused(NO_CONNECTION, scanned.line(block, int(rows[firsts[place]])))
+                file.note_unused(NO_CONNECTION, scanned.line(block, row))
                 continue
             connection, endpoint, evidence = origin
-            first, last = int(begin[place]), int(end[place])
-            self._note_entries(log, evidence, file, int(counts[place]), first, last)
+            self._note_entries(log, evidence, file, count, first, last)
             evidence.is_controller |= place in of_controllers
-            row = int(rows[firsts[place]])
             times += [EntryTime(at, row, connection, endpoint) for at in (first, last)]
         for at, _, connection, endpoint in sorted(times, key=itemgetter(0, 1)):
             self._segments[endpoint.stream].add(connection, endpoint.listener, at)
