@@ -54,7 +54,7 @@ class Counts:
 
 
 _ONCE_MORE = " with Spark"
-WITH_SPARK = ("publish_fleet", "review", "profile")
+WITH_SPARK = ("publish_fleet", "review", "profile", "sessionize")
 """Stages that are run once more, made to use Spark, which they need for much data only (pipeline/queries.py). Their pages go to
 `on_spark`."""
 

@@ -15,11 +15,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import ROWS_IN_COLUMNS
+from client_telemetry.pipeline.queries import OnSpark
 from client_telemetry.sessionize.look_back import midnight_us
 from client_telemetry.sessionize.sessions import client_sessions
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.rows import BrokerRow
 from client_telemetry.tables.table import Table
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -82,7 +84,7 @@ def _measure(spark: SparkSession, folder: Path) -> Section:
         brokers = pq.read_table(paths["brokers"]).to_pylist()
         if with_peer:
             cases[f"peer, {name}"] = count, lambda: _run(_peer(stored))
-        cases[f"sessions, {name}"] = count, lambda: _run(client_sessions(spark, *files, brokers, DAY))
+        cases[f"sessions, {name}"] = count, lambda: _run(_sessions(spark, files, brokers))
 
     for name, count in SIZES.items():
         add(name, _pushes(spark, count, _even(count)), count, with_peer=True)
@@ -124,6 +126,11 @@ def _results(
         }
         for name, cost in (per_push | beyond).items()
     ]
+
+
+def _sessions(spark: SparkSession, files: list[list[PartitionFile]], brokers: list[BrokerRow]) -> DataFrame:
+    queries = OnSpark(spark, {})
+    return queries.frame(client_sessions(queries, *files, brokers, DAY))
 
 
 def _run(frame: DataFrame) -> None:

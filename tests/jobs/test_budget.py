@@ -14,7 +14,7 @@ NOTHING = Counts(queries=0, jobs=0, stages=0, tasks=0)
 BUDGET = {
     "collect": NOTHING,
     "decode": NOTHING,
-    "sessionize": Counts(queries=3, jobs=10, stages=28, tasks=50),
+    "sessionize": NOTHING,
     "profile": NOTHING,
     "publish_fleet": NOTHING,
     "review": NOTHING,
@@ -22,6 +22,7 @@ BUDGET = {
     "publish_fleet with Spark": Counts(queries=30, jobs=18, stages=49, tasks=100),
     "review with Spark": Counts(queries=20, jobs=14, stages=26, tasks=56),
     "profile with Spark": Counts(queries=8, jobs=3, stages=12, tasks=25),
+    "sessionize with Spark": Counts(queries=10, jobs=10, stages=28, tasks=50),
 }
 
 

@@ -21,7 +21,7 @@ from client_telemetry.activity.samples import Values, means, rates
 from client_telemetry.activity.table_evidence import METRIC_POINTS, OF_POINTS, instance_points
 from client_telemetry.knowledge.kip511 import is_declared
 from client_telemetry.lake.files import PartitionFile, files_by_task
-from client_telemetry.pipeline.queries import Queries, Reading, Work
+from client_telemetry.pipeline.queries import Queries, Work
 from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, GroupDay, bucket, client_text
 from client_telemetry.review.metric_curves import MOST_GROUPS, SHOWN
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
@@ -82,7 +82,7 @@ def define_curves(queries: Queries, events: Sequence[PartitionFile], times: Grid
         if uses is not None:
             yield from usage_of(uses, times).to_batches()
 
-    queries.read("used", Reading(len(tasks), read, buckets, work), USED)
+    queries.rows_of_pieces("used", queries.read_pieces(len(tasks), read).moved(buckets), work, USED)
     queries.define("opened", opened(times))
     measure = _measure(times)
     queries.work("measured", METRIC_POINTS, measure, MEASURED, ("client_instance_id",))

@@ -52,7 +52,7 @@ def publish_day(
 ) -> tuple[str, str]:
     """Where the page of the one day of `inputs` is, and its sentence. `processed`: days that can be compared with."""
     (day,) = inputs.days
-    with queries(stage, inputs, _QUERIED, (CONNECTION_EVENTS,)) as of_day:
+    with queries(stage, inputs, _QUERIED, inputs.count(CONNECTION_EVENTS)) as of_day:
         fleet = _fleet_day(stage, inputs, processed, of_day)
         index = fleet_search.search_index(of_day, fleet.cluster_name, day.isoformat(), hosts)
         curves, client_files = _curves(inputs, of_day)

@@ -5,18 +5,14 @@ computed in any order.
 """
 
 import datetime as dt
-from functools import reduce
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-
-from client_telemetry.lake.files import values_in
+from client_telemetry.lake.files import rows_in, values_in
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.options import add_options, no_days
+from client_telemetry.pipeline.queries import queries
 from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run
-from client_telemetry.sessionize.connections import Events, client_connections, events_left_out
-from client_telemetry.sessionize.earlier_events import earlier_events
-from client_telemetry.sessionize.look_back import with_history
+from client_telemetry.sessionize.connections import READ, client_connections, events_left_out
+from client_telemetry.sessionize.earlier_events import read_earlier_events
 from client_telemetry.sessionize.sessions import client_sessions
 from client_telemetry.tables import client_connections as client_connections_suite
 from client_telemetry.tables import client_sessions as client_sessions_suite
@@ -30,28 +26,27 @@ SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
 
 
 def sessionize(stage: Stage) -> Outcome:
-    days = stage.arguments.days
+    days = sorted(stage.arguments.days)
     branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
     history = sorted({day - dt.timedelta(days=n) for day in days for n in range(HISTORY_DAYS + 1)})
     inputs = StageInputs.of(stage, days, (BROKERS, CLIENT_PUSHES, CONNECTION_EVENTS))
     needed, earlier = inputs.on(history), inputs.on([day for day in history if day not in days])
-    brokers, pushes = needed.rows(BROKERS), needed.frame(CLIENT_PUSHES)
-    of_the_days, files_before = inputs.frame(CONNECTION_EVENTS), earlier.files(CONNECTION_EVENTS)
-    before = earlier_events(of_the_days, files_before, max(days)) if files_before else None
-    events = {day: _events(of_the_days, before, day, is_first=day == min(days)) for day in days}
-    connections = [client_connections(events[day], brokers, pushes, day) for day in days]
+    brokers, pushes = needed.rows(BROKERS), needed.files(CLIENT_PUSHES)
+    before = earlier.files(CONNECTION_EVENTS)
     where = {"cluster_id": stage.cluster, "dt": days}
-    branch.replace(CLIENT_CONNECTIONS, connections, **where)
-    files = needed.files(CLIENT_PUSHES)
-    ends = branch.files(CLIENT_CONNECTIONS, **where)
-    sessions = [client_sessions(stage.spark, files, ends, brokers, day) for day in days]
-    branch.replace(CLIENT_SESSIONS, sessions, **where)
+    beside = rows_in(before, CONNECTION_EVENTS)
+    with queries(stage, inputs, READ, beside, {CLIENT_PUSHES: history}) as of_days:
+        read_earlier_events(of_days, before, max(days))
+        connections = [client_connections(of_days, brokers, day, is_first=day == min(days)) for day in days]
+        of_days.replace(branch, CLIENT_CONNECTIONS, " union all ".join(connections), **where)
+        ends = branch.files(CLIENT_CONNECTIONS, **where)
+        sessions = [client_sessions(of_days, pushes, ends, brokers, day) for day in days]
+        of_days.replace(branch, CLIENT_SESSIONS, " union all ".join(sessions), **where)
+        left_out = events_left_out(of_days, days)
 
-    left_out = sum(events_left_out(events[day], day) for day in days)
-    of_the_day = [file for file in files if file.dt in days]
     facts = {
         "events": inputs.count(CONNECTION_EVENTS) - left_out,
-        "pushes": values_in(of_the_day, CLIENT_PUSHES, "client_instance_id"),
+        "pushes": values_in(inputs.files(CLIENT_PUSHES), CLIENT_PUSHES, "client_instance_id"),
     }
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     counts = {"connections": rows[CLIENT_CONNECTIONS.name], "sessions": rows[CLIENT_SESSIONS.name]}
@@ -62,16 +57,7 @@ def sessionize(stage: Stage) -> Outcome:
     return Outcome(message, counts)
 
 
-def _events(of_the_days: DataFrame, before: DataFrame | None, day: dt.date, is_first: bool) -> Events:
-    """The events that a day needs. `of_the_days`: of all days of the stage; `before`: of days before these."""
-    parts = [] if before is None else [before]
-    if not is_first:
-        parts.append(of_the_days.where(F.col("dt") < F.lit(day)))
-    earlier = with_history(reduce(DataFrame.unionByName, parts), day) if parts else None
-    return Events(of_the_days.where(F.col("dt") == F.lit(day)), earlier)
-
-
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("sessionize", __doc__)
-    add_options(arguments, "--days")
+    add_options(arguments, "--days", "--without-spark-up-to")
     return run(arguments, sessionize, argv, no_days("sessionize"))

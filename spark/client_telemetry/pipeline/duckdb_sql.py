@@ -25,7 +25,7 @@ def make_ready() -> None:
 
 def parsed(query: str) -> "Select":
     """A query in Spark's SQL, to be written for DuckDB. Of no rows, or of nulls alone, count_if, collect_set and collect_list are 0
-    and empty in Spark, null in DuckDB."""
+    and empty in Spark, null in DuckDB. Hints are for Spark alone."""
     make_ready()
     import sqlglot
     from sqlglot import exp
@@ -33,8 +33,11 @@ def parsed(query: str) -> "Select":
     def not_null(node: "Expression") -> "Expression":
         if isinstance(node, exp.CountIf):
             return exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=node.this))
-        if isinstance(node, exp.ArrayUniqueAgg | exp.ArrayAgg):
+        aggregate = node.this if isinstance(node, exp.Window) else node
+        if isinstance(aggregate, exp.ArrayUniqueAgg | exp.ArrayAgg):
             return exp.Coalesce(this=node.copy(), expressions=[exp.Array()])
+        if isinstance(node, exp.Select):
+            node.set("hint", None)
         return node
 
     return cast("exp.Select", sqlglot.parse_one(query, read="spark").transform(not_null))

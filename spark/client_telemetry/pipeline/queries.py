@@ -5,6 +5,7 @@ A relation is a table of the stage's inputs, or what was defined of others; text
 another name (`as`) where they name its columns with it.
 """
 
+import datetime as dt
 import re
 import tempfile
 import uuid
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -28,24 +29,16 @@ from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.one_query import in_one_query
 from client_telemetry.pipeline.stage import Stage
 from client_telemetry.tables.table import Table
-from client_telemetry.workers.exchange import read_in_tasks
-from client_telemetry.workers.pieces import Pieces, moved, read_pieces, unpacked
+from client_telemetry.workers.exchange import Exchange, ExchangeOnSpark, read_in_tasks
+from client_telemetry.workers.pieces import Pieces, read_rows
 
 Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What Python makes of a relation's batches, or of those of one of its parts."""
 WorkOnGroup = Callable[[pa.Table], pa.Table]
 
 
-class Reading(NamedTuple):
-    """`read` returns pieces for each of so many `tasks`, with the number of the part that they belong to, of so many `parts`. `work`
-    makes rows of all pieces of a part, which are of the type that was read."""
-
-    tasks: int
-    read: Callable[[int], Pieces]
-    parts: int
-    work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]]
-
-
+RowsOfPieces = Callable[[Iterator[Any]], Iterator[pa.RecordBatch]]
+"""What is made of the pieces of a task, which are of the type that was read."""
 Answers = dict[str, Iterator[Any]]
 """Rows by the name of their query: each a dict, of the type that the query's user knows."""
 Values = tuple[Any, ...]
@@ -102,8 +95,18 @@ class Queries(ABC):
         """Replace these partitions of a table on a branch by the rows of a query."""
 
     @abstractmethod
-    def read(self, name: str, reading: Reading, schema: pa.Schema) -> None:
-        """A relation of what is made of pieces that tasks read."""
+    def read_rows(
+        self, name: str, tasks: int, read: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema
+    ) -> None:
+        """A relation of the rows that so many tasks read."""
+
+    @abstractmethod
+    def read_pieces(self, tasks: int, read: Callable[[int], Pieces]) -> Exchange:
+        """What so many tasks read, in pieces for other tasks."""
+
+    @abstractmethod
+    def rows_of_pieces(self, name: str, pieces: Exchange, rows_of: RowsOfPieces, schema: pa.Schema) -> None:
+        """A relation of what is made of such pieces."""
 
     @abstractmethod
     def answers(self, texts: Mapping[str, str]) -> Answers:
@@ -115,28 +118,30 @@ class Queries(ABC):
         value in it are next to each other and in order."""
 
 
-def is_little(stage: Stage, inputs: StageInputs, tables: Iterable[Table]) -> bool:
-    """Whether all rows of these tables are few enough for this process (option --without-spark-up-to)."""
-    return sum(inputs.count(table) for table in tables) <= int(stage.arguments.without_spark_up_to)
+def is_little(stage: Stage, rows: int) -> bool:
+    """Whether so many rows are few enough for this process (option --without-spark-up-to)."""
+    return rows <= int(stage.arguments.without_spark_up_to)
 
 
 def queries(
     stage: Stage,
     inputs: StageInputs,
     tables: Mapping[Table, Sequence[str]],
-    beside: Sequence[Table] = (),
+    beside: int = 0,
+    days: Mapping[Table, Sequence[dt.date]] | None = None,
 ) -> Queries:
-    """With these columns of these tables as relations; in this process where there is little of them and of the tables `beside`,
-    of which `read` gets the files."""
-    if is_little(stage, inputs, (*tables, *beside)):
+    """With these columns of these tables as relations, of the days of the inputs or, for some tables, of these `days`; in this
+    process where there are few rows of them and `beside` them, which tasks read from files."""
+    of = {table: inputs.on((days or {}).get(table, inputs.days)) for table in tables}
+    if is_little(stage, beside + sum(of[table].count(table) for table in tables)):
         with suppress(TooManyBytes):
             return InProcess(
-                {table.name: _stored(inputs, table, columns) for table, columns in tables.items()}
+                {table.name: _stored(of[table], table, columns) for table, columns in tables.items()}
             )
     return OnSpark(
         stage.spark,
         {
-            table.name: inputs.frame(table).select(*columns, F.monotonically_increasing_id().alias(PLACE))
+            table.name: of[table].frame(table).select(*columns, F.monotonically_increasing_id().alias(PLACE))
             for table, columns in tables.items()
         },
     )
@@ -196,12 +201,16 @@ class OnSpark(Queries):
     def replace(self, branch: Branch, table: Table, text: str, **partitions: object) -> None:
         branch.replace(table, [self.frame(text)], **partitions)
 
-    def read(self, name: str, reading: Reading, schema: pa.Schema) -> None:
-        work = reading.work
-        pieces = moved(read_pieces(self._spark, reading.tasks, reading.read), reading.parts)
-        self._frames[name] = pieces.mapInArrow(
-            lambda batches: work(unpacked(batches)), from_arrow_schema(schema)
-        )
+    def read_rows(
+        self, name: str, tasks: int, read: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema
+    ) -> None:
+        self._frames[name] = read_rows(self._spark, tasks, read, from_arrow_schema(schema))
+
+    def read_pieces(self, tasks: int, read: Callable[[int], Pieces]) -> Exchange:
+        return read_in_tasks(self._spark, tasks, read)
+
+    def rows_of_pieces(self, name: str, pieces: Exchange, rows_of: RowsOfPieces, schema: pa.Schema) -> None:
+        self._frames[name] = cast("ExchangeOnSpark", pieces).frame(rows_of, schema)
 
     def answers(self, texts: Mapping[str, str]) -> Answers:
         return in_one_query({name: self.frame(text) for name, text in texts.items()})
@@ -289,11 +298,18 @@ class InProcess(Queries):
     def replace(self, branch: Branch, table: Table, text: str, **partitions: object) -> None:
         branch.replace_rows(table, plain_rows(with_zone(self._query(text))), **partitions)
 
-    def read(self, name: str, reading: Reading, schema: pa.Schema) -> None:
-        def batches(received: Iterator[object]) -> Pieces:
-            return ((0, batch) for batch in reading.work(received))
+    def read_rows(
+        self, name: str, tasks: int, read: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema
+    ) -> None:
+        batches = chain.from_iterable(read(task) for task in range(tasks))
+        self.rows_of(name, pa.Table.from_batches(batches, schema))
 
-        pieces = read_in_tasks(None, reading.tasks, reading.read).moved(reading.parts)
+    def read_pieces(self, tasks: int, read: Callable[[int], Pieces]) -> Exchange:
+        return read_in_tasks(None, tasks, read)
+
+    def rows_of_pieces(self, name: str, pieces: Exchange, rows_of: RowsOfPieces, schema: pa.Schema) -> None:
+        def batches(received: Iterator[object]) -> Pieces:
+            return ((0, batch) for batch in rows_of(received))
 
         self.rows_of(name, pa.Table.from_batches(pieces.worked(batches).collected(), schema))
 

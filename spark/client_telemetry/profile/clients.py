@@ -14,7 +14,7 @@ from client_telemetry.profile.client_identity import WITH_IDENTITY, identifier
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS, SHORT_LIFE_SECONDS
-from client_telemetry.tables.row_flags import flags_where
+from client_telemetry.tables.row_flags import flags
 from client_telemetry.tables.table import Table
 
 _KEY = ("cluster_id", "dt", *CLIENT_KEY)
@@ -159,7 +159,7 @@ _COMPUTED = {
     "addresses": "size(client_addresses)",
     "address_sample": f"slice(client_addresses, 1, {_ADDRESS_SAMPLE})",
     **{name: f"slice({name}, 1, {_MAX_IDS})" for name in ("group_ids", "transactional_ids", "topics")},
-    "flags": flags_where(
+    "flags": flags(
         CLIENTS,
         {
             "name_refused": "name_refused",

@@ -50,7 +50,7 @@ def reviewed(
     brokers = inputs.rows(BROKERS)
     slot = _slot_seconds(brokers, min(inputs.days))
     rows = ClientRows(
-        None if is_little(stage, inputs, (CONNECTION_EVENTS,)) else stage.spark,
+        None if is_little(stage, inputs.count(CONNECTION_EVENTS)) else stage.spark,
         inputs.files(CONNECTION_EVENTS),
         _report_files(inputs.lake, inputs.cluster, plan.report_id),
         inputs.files(CLIENTS),

@@ -1,457 +1,403 @@
 """Connections from the events of the registry: one row per connection and day. Sessions of instances: sessions.py.
 
 tables/client_connections.py has the rules. Events carry counts since the connection opened; a day's share is the
-highest count of the day minus the highest before it.
+highest count of the day minus the highest before it. Texts are queries of pipeline/queries.py.
 """
 
 import datetime as dt
-from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
 
 from client_telemetry.identity.broker_clients import ASKED, CLIENT_IDS, CLIENTS_ONLY, api_keys
 from client_telemetry.knowledge import apis, kip511
 from client_telemetry.knowledge.error_codes import KafkaError
+from client_telemetry.pipeline.queries import Queries
 from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
-from client_telemetry.sessionize.earlier_events import may_have_earlier_events
-from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links
-from client_telemetry.sessionize.look_back import midnight, with_history
+from client_telemetry.sessionize.earlier_events import EARLIER, may_have_earlier_events
+from client_telemetry.sessionize.instance_links import LINK_COLUMNS, OF_PUSHES, linked
+from client_telemetry.sessionize.look_back import first_day, midnight_us
 from client_telemetry.tables.client_connections import (
     CLIENT_CONNECTIONS,
     IDLE_LIMIT_MINUTES,
     MANY_CLIENT_IDS,
     MANY_SOFTWARES,
 )
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.row_flags import flags
 from client_telemetry.tables.rows import BrokerRow
-from client_telemetry.tables.table import API_ERRORS, API_USES
+from client_telemetry.tables.table import Table, listed
 
 _MAX_IDS = 16
-_KEY = [*INCARNATION, "connection_key", "refused_address", "opened_at"]
+_KEYS = (*INCARNATION, "connection_key", "refused_address", "opened_at")
+_KEY = ", ".join(_KEYS)
+_INCARNATION = ", ".join(INCARNATION)
 _TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
 """Empty if the source does not record it."""
+_LAST_KNOWN = ("client_id", "client_port", "sasl_mechanism", "api_versions_error")
+_IDS = ("group_ids", "transactional_ids", "given_instance_ids", "topics")
+_SOFTWARE = "client_software_name, client_software_version"
+_SENT = "sent_software_name, sent_software_version"
+_COUNTS = "api_uses, api_errors, source_object, sequence"
+_OF_EVENTS = (
+    *(*INCARNATION, "sequence", "observed_at", "kind", "connection_id", *_TEXTS, *_LAST_KNOWN),
+    *("client_software_name", "client_software_version", "sent_software_name", "sent_software_version"),
+    *("opened_at", "last_request_at", "api_uses", *_IDS, "connections", "api_errors", "source_object"),
+)
+READ: Mapping[Table, Sequence[str]] = {CONNECTION_EVENTS: ("dt", *_OF_EVENTS), CLIENT_PUSHES: OF_PUSHES}
+"""Columns that the queries need."""
 _UUID_OR_NUMBER = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9]+"
-_EVIDENCE = ("opened", "active", "closed", "summary")
+_EVIDENCE = f"kind in ({listed(('opened', 'active', 'closed', 'summary'))})"
 """Kinds of events that are about connections. A failed login never was one to a known client."""
-"""A broker's answer to an ApiVersions request with an invalid software name or version (KIP-511)."""
 
 
-class Events(NamedTuple):
-    """Rows of `connection_events`: `of_the_day`, and of the HISTORY_DAYS `before` it; None: there are none. Kept apart,
-    because what is done to both would otherwise be planned, compiled and scheduled for each source of both.
+def client_connections(queries: Queries, brokers: Iterable[BrokerRow], day: dt.date, is_first: bool) -> str:
+    """The query of the partition `day` of `client_connections`, from rows of `connection_events`, EARLIER, `client_pushes`
+    and `brokers`.
+
+    Of brokers, events and pushes, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
+    `is_first`: `connection_events` has no days before it, which would be planned, compiled and scheduled for nothing.
     """
-
-    of_the_day: DataFrame
-    before: DataFrame | None
-
-    @classmethod
-    def of(cls, events: DataFrame, day: dt.date) -> "Events":
-        """Of rows of any days."""
-        return cls(
-            events.where(F.col("dt") == F.lit(day)), with_history(events, day).where(F.col("dt") < F.lit(day))
-        )
-
-    def evidence(self) -> "Events":
-        """Those about connections of clients."""
-        before = None if self.before is None else self.before.where(_is_evidence())
-        return Events(self.of_the_day.where(_is_evidence()), before)
+    of = f"{day:%Y%m%d}"
+    queries.define(f"keyed_{of}", _keyed(day, is_first))
+    queries.define(f"connections_{of}", _connections(f"keyed_{of}", day))
+    queries.rows_of(f"releases_{of}", _releases(brokers, day))
+    queries.define(f"day_{of}", _with_surroundings(of, day))
+    queries.define(f"slice_{of}", _slice(f"day_{of}", day))
+    return linked(queries, f"slice_{of}", day)
 
 
-def client_connections(
-    events: Events, brokers: Iterable[BrokerRow], pushes: DataFrame, day: dt.date
-) -> DataFrame:
-    """The partition `day` of `client_connections`, from rows of `connection_events`, `brokers` and `client_pushes`.
-
-    Of brokers and pushes, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
+def events_left_out(queries: Queries, days: Sequence[dt.date]) -> int:
+    """How many events of the days `client_connections`, which was called for each before, leaves out: those of the brokers' own
+    connections, and those that are not about a connection.
     """
-    events = events.evidence()
-    of_the_day = events.of_the_day
-    releases = _releases(of_the_day.sparkSession, brokers, day)
-    connections = (
-        _connections(events, day)
-        .join(F.broadcast(releases), INCARNATION, "left")
-        .join(F.broadcast(_reported_until(of_the_day)), INCARNATION, "left")
-        .join(_crowded_addresses(of_the_day), ["cluster_id", "client_address"], "left")
-        .withColumn("port_reused_at", _port_reused_at())
-    )
-    return with_links(_slice(connections, day), pushes, day).select(
-        *(F.col(column.name).cast(column.kind) for column in CLIENT_CONNECTIONS.columns)
-    )
+    of_brokers = " union all ".join(_events_of_brokers(f"keyed_{day:%Y%m%d}") for day in days)
+    none = f"select count(*) as events from connection_events where not {_EVIDENCE}"
+    found = queries.answers({"left_out": f"{none} union all {of_brokers}"})["left_out"]
+    return sum(int(row["events"] or 0) for row in found)
 
 
-def _releases(spark: SparkSession, brokers: Iterable[BrokerRow], day: dt.date) -> DataFrame:
+def _releases(brokers: Iterable[BrokerRow], day: dt.date) -> pa.Table:
     """The release of each incarnation, and when the next one of its broker started."""
-    rows = [
-        (
-            *(getattr(incarnation, name) for name in INCARNATION),
-            incarnation.broker_software_version,
-            incarnation.replaced_at,
-        )
-        for incarnation in incarnations(brokers, day)
-    ]
-    kinds = "cluster_id string, broker_id int, broker_incarnation string, broker_software_version string, replaced_us long"
-    return (
-        spark.createDataFrame(rows, kinds)
-        .withColumn("replaced_at", F.timestamp_micros("replaced_us"))
-        .drop("replaced_us")
-    )
+    found = incarnations(brokers, day)
+    columns = {
+        "cluster_id": pa.array([each.cluster_id for each in found], pa.string()),
+        "broker_id": pa.array([each.broker_id for each in found], pa.int32()),
+        "broker_incarnation": pa.array([each.broker_incarnation for each in found], pa.string()),
+        "broker_software_version": pa.array([each.broker_software_version for each in found], pa.string()),
+        "is_replaced": pa.array([each.replaced_at is not None for each in found], pa.bool_()),
+    }
+    return pa.table(columns)
 
 
-def _is_evidence() -> Column:
-    return F.col("kind").isin(*_EVIDENCE)
-
-
-def events_left_out(events: Events, day: dt.date) -> int:
-    """How many events of the day `client_connections` leaves out: those of the brokers' own connections, and those that
-    are not about a connection.
-    """
-    no_evidence = events.of_the_day.where(~_is_evidence()).agg(F.count("*").alias("events"))
-    both = no_evidence.union(_events_of_brokers(events.evidence(), day)).collect()
-    return sum(row["events"] or 0 for row in both)
-
-
-def _events_of_brokers(events: Events, day: dt.date) -> DataFrame:
-    as_a_broker, as_a_client = _how_it_acts()
-    connections = (
-        _keyed(events, day)
-        .groupBy(*_KEY)
-        .agg(
-            as_a_broker.alias("as_a_broker"),
-            as_a_client.alias("as_a_client"),
-            F.count_if("of_the_day").alias("events"),
-        )
-    )
-    return connections.where("as_a_broker and not as_a_client").agg(F.sum("events").alias("events"))
-
-
-def _keyed(events: Events, day: dt.date) -> DataFrame:
+def _keyed(day: dt.date, is_first: bool) -> str:
     """Events of the day, and earlier ones of the same connections, with what identifies a connection, and what each
     event says by itself. Most connections of earlier days are over: their events are dropped before anything is
     sorted.
     """
-    summary = F.concat(F.lit("summary-"), F.col("sequence"))
-    connection_id = F.when(F.col("kind") == "summary", summary).otherwise(
-        F.coalesce("connection_id", F.lit(""))
-    )
-    identity = {
-        "connection_key": connection_id,
-        # A refusal that is tied to no connection is identified by its address alone.
-        "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
-    }
-    of_the_day = events.of_the_day.withColumns({**identity, "of_the_day": F.lit(True)})
-    keyed = of_the_day
-    if events.before is not None:
-        before = events.before.withColumns({**identity, "of_the_day": F.lit(False)})
-        # Each task gets the day's possibly older connections as hashes of eight bytes. A collision only lets in an event
-        # that is dropped later.
-        hashed = F.xxhash64(*_KEY)
-        older = of_the_day.where(may_have_earlier_events(day)).select(hashed.alias("key_hash")).distinct()
-        keyed = of_the_day.unionByName(
-            before.join(F.broadcast(older), hashed == F.col("key_hash"), "left_semi")
-        )
-    return keyed.withColumns(
-        {
-            "called_as_a_broker": _is_called(CLIENT_IDS),
-            "asks_as_a_broker": _answered(api_keys()),
-            "asks_as_a_client": _answered(CLIENTS_ONLY)
-            | (_is_called(CLIENT_IDS) & _asks_more_than_a_broker()),
-            "total": F.aggregate(
-                "api_uses",
-                F.lit(0).cast("long"),
-                lambda total, use: (
-                    total + F.coalesce(use.requests, F.lit(0)) + F.coalesce(use.rejected, F.lit(0))
-                ),
-            ),
-        }
-    )
+    columns = ", ".join(_OF_EVENTS)
+    today = f"dt = date'{day}' and {_EVIDENCE}"
+    older = f"select opened_at from connection_events where {today} and {may_have_earlier_events(day)}"
+    earlier = f"dt between date'{first_day(day)}' and date'{day - dt.timedelta(days=1)}' and {_EVIDENCE}"
+    # Others that opened in the same microsecond come with them, and are dropped later: they have no event of the day.
+    parts = [f"select {columns}, true as of_the_day from connection_events where {today}"] + [
+        f"select {columns}, false from {before} where {earlier} and opened_at in ({older})"
+        for before in ((EARLIER,) if is_first else (EARLIER, "connection_events"))
+    ]
+    # A refusal that is tied to no connection is identified by its address alone.
+    return f"""
+select *,
+    case when connection_key = '' then coalesce(client_address, '') end as refused_address,
+    {_is_called(CLIENT_IDS)} or {_answered(api_keys())} as acts_as_a_broker,
+    {_answered(CLIENTS_ONLY)} or ({_is_called(CLIENT_IDS)} and {_asks_more_than_a_broker()}) as acts_as_a_client,
+    aggregate(api_uses, cast(0 as bigint), (sum, use) -> sum + coalesce(use.requests, 0) + coalesce(use.rejected, 0))
+        as total
+from (
+    select *,
+        case when kind = 'summary' then concat('summary-', cast(sequence as string)) else coalesce(connection_id, '') end
+            as connection_key
+    from ({" union all ".join(parts)})
+)
+"""
 
 
-def _answered(keys: Collection[int]) -> Column:
-    """Whether any of these APIs was answered."""
-    answered = F.exists("api_uses", lambda use: use.api_key.isin(*keys) & (use.requests > 0))
-    return F.coalesce(answered, F.lit(False))
+def _answered(keys: Collection[int], beyond: bool = False) -> str:
+    """Whether any of these APIs, or `beyond` these, was answered."""
+    which = f"use.api_key {'not ' if beyond else ''}in ({', '.join(str(int(key)) for key in sorted(keys))})"
+    return f"coalesce(size(filter(api_uses, use -> {which} and use.requests > 0)), 0) > 0"
 
 
-def _asks_more_than_a_broker() -> Column:
+def _asks_more_than_a_broker() -> str:
     """Whether a connection with a broker's client id sends what the broker's own client of that id does not."""
-    is_sasl = F.coalesce(F.col("security_protocol").startswith("SASL"), F.lit(False))
-    asks_more = F.lit(False)
-    for client_ids, keys in ASKED.items():
-        more = F.when(is_sasl, _answered_beyond(keys | apis.SET_UP)).otherwise(_answered_beyond(keys))
-        asks_more = F.when(_is_called(client_ids), more).otherwise(asks_more)
-    return asks_more
+    more = " ".join(
+        f"when {_is_called(client_ids)} then case when coalesce(security_protocol, '') like 'SASL%' "
+        f"then {_answered(keys | apis.SET_UP, beyond=True)} else {_answered(keys, beyond=True)} end"
+        for client_ids, keys in ASKED.items()
+    )
+    return f"case {more} else false end"
 
 
-def _answered_beyond(keys: Collection[int]) -> Column:
-    """Whether any API except these was answered."""
-    answered = F.exists("api_uses", lambda use: ~use.api_key.isin(*keys) & (use.requests > 0))
-    return F.coalesce(answered, F.lit(False))
+def _is_called(client_ids: str) -> str:
+    return f"coalesce(client_id, '') rlike {_whole(client_ids)}"
 
 
-def _is_called(client_ids: str) -> Column:
-    return F.coalesce(F.col("client_id").rlike(rf"\A(?:{client_ids})\z"), F.lit(False))
+def _whole(pattern: str) -> str:
+    """A literal of Spark's SQL, in which backslashes are doubled."""
+    doubled = pattern.replace("\\", "\\\\")
+    return rf"'\\A(?:{doubled})\\z'"
 
 
-def _how_it_acts() -> tuple[Column, Column]:
-    """Over all events of a connection: whether it acts like a broker, and like a client; the latter decides
+def _acts_like_a_broker(over: str = "") -> str:
+    """Over all events of a connection: whether it acts like a broker, unless it acts like a client
     (identity/broker_clients.py).
     """
-    return F.max(F.col("called_as_a_broker") | F.col("asks_as_a_broker")), F.max("asks_as_a_client")
+    return f"bool_or(acts_as_a_broker) {over} and not bool_or(acts_as_a_client) {over}"
 
 
-def _connections(events: Events, day: dt.date) -> DataFrame:
+def _events_of_brokers(keyed: str) -> str:
+    return f"""
+select sum(events) as events
+from (select {_acts_like_a_broker()} as of_a_broker, count_if(of_the_day) as events from {keyed} group by {_KEY})
+where of_a_broker
+"""
+
+
+def _connections(keyed: str, day: dt.date) -> str:
     """One row per connection with an event of the day: its last known identity, the times and sources of the day, and
     the highest counts of the day and before it.
 
     All events of a connection are one window, sorted once: an aggregation would sort these wide rows twice.
     """
-    in_order = Window.partitionBy(*_KEY).orderBy("sequence")
-    whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    aggregates = {**_identity(), **_of_the_day(midnight(day)), **_counts()}
-    as_a_broker, as_a_client = (column.over(whole) for column in _how_it_acts())
-    return (
-        _keyed(events, day)
-        .select(
-            *_KEY,
-            *(column.over(whole).alias(name) for name, column in aggregates.items()),
-            (as_a_broker & ~as_a_client).alias("of_a_broker"),
-            F.row_number().over(in_order).alias("event"),
-        )
-        .where((F.col("event") == 1) & (F.col("events") > 0) & ~F.col("of_a_broker"))
-        .drop("event", "of_a_broker")
-    )
+    over = {**_identity(), **_of_the_day(day), **_counts()}
+    columns = ",\n    ".join(f"{text.replace('@', 'over whole')} as {name}" for name, text in over.items())
+    return f"""
+select *
+from (
+    select {_KEY}, sequence,
+    {columns},
+    {_acts_like_a_broker("over whole")} as of_a_broker,
+    min(sequence) over whole as first_of_all
+    from {keyed}
+    window whole as (partition by {_KEY} order by sequence rows between unbounded preceding and unbounded following)
+)
+where sequence = first_of_all and events > 0 and not of_a_broker
+"""
 
 
-def _identity() -> dict[str, Column]:
+def _last(value: str, condition: str = "") -> str:
+    """The value of the last event that has one and meets the condition; null if there is none. `@`: over all events."""
+    value = f"case when {condition} then {value} end" if condition else value
+    return f"last_value({value}) ignore nulls @"
+
+
+def _identity() -> dict[str, str]:
     """The last known values over all events: an event without a value does not erase it."""
-    tells = F.coalesce(F.col("client_software_name"), F.lit("")) != ""
-    named = F.expr(kip511.is_declared("client_software_name"))
-    software = F.struct("client_software_name", "client_software_version")
-    sent = F.struct("sent_software_name", "sent_software_version")
+    tells = "coalesce(client_software_name, '') <> ''"
+    named = kip511.is_declared("client_software_name")
+    refused = f"coalesce(api_versions_error = {KafkaError.INVALID_REQUEST.value}, false)"
     return {
-        **{name: _last(F.col(name), F.col(name) != "") for name in _TEXTS},
+        **{name: _last(name, f"{name} <> ''") for name in _TEXTS},
         # An empty client id is an id: only an absent one means unknown.
-        **{
-            name: _last(F.col(name))
-            for name in ("client_id", "client_port", "sasl_mechanism", "api_versions_error")
-        },
-        "named": _last(software, named),
-        "declared": _last(software, tells),
-        "software": _last(software),
+        **{name: _last(name) for name in _LAST_KNOWN},
+        "named": _last(f"struct({_SOFTWARE})", named),
+        "declared": _last(f"struct({_SOFTWARE})", tells),
+        "any_software": _last(f"struct({_SOFTWARE})"),
         "named_at_last": _last(named, tells),
-        "sent": _last(sent, F.col("sent_software_name") != ""),
-        "refused_name": F.max(
-            F.coalesce(F.col("api_versions_error") == KafkaError.INVALID_REQUEST.value, F.lit(False))
-        ),
+        "sent": _last(f"struct({_SENT})", "sent_software_name <> ''"),
+        "refused_name": f"bool_or({refused}) @",
     }
 
 
-def _last(value: Column, condition: Column | None = None) -> Column:
-    """The value of the last event that has one and meets the condition; null if there is none."""
-    return F.last(value if condition is None else F.when(condition, value), ignorenulls=True)
+def _today(name: str) -> str:
+    return f"case when of_the_day then {name} end"
 
 
-def _of_the_day(midnight: Column) -> dict[str, Column]:
+def _of_the_day(day: dt.date) -> dict[str, str]:
     """Times, sources and ids of the day's events. `opened_at` and `last_request_at` count if they are of the day:
     events report earlier days too.
     """
-    times = [
-        _today("observed_at"),
-        *(F.when(F.col(name) >= midnight, _today(name)) for name in ("opened_at", "last_request_at")),
+    times = [_today("observed_at")] + [
+        f"case when of_the_day and unix_micros({name}) >= {midnight_us(day)} then {name} end"
+        for name in ("opened_at", "last_request_at")
     ]
     return {
-        "first_seen_at": F.min(F.least(*times)),
-        "last_seen_at": F.max(F.greatest(*times)),
-        "closed_event_at": F.max(F.when(F.col("kind").isin("closed", "summary"), F.col("observed_at"))),
-        "connections": F.max(F.when(F.col("kind") == "summary", F.col("connections")).otherwise(1)),
-        "is_summary": F.bool_or(F.col("kind") == "summary"),
-        "opened_today": F.max(F.col("of_the_day") & (F.col("kind") == "opened")),
-        "events": F.count_if("of_the_day"),
-        "source_objects": F.collect_set(_today("source_object")),
-        "first_sequence": F.min(_today("sequence")),
-        "last_sequence": F.max(_today("sequence")),
-        "group_ids": F.collect_set(_today("group_ids")),
-        "transactional_ids": F.collect_set(_today("transactional_ids")),
-        "given_instance_ids": F.collect_set(_today("given_instance_ids")),
-        "topics": F.collect_set(_today("topics")),
+        "first_seen_at": f"min(least({', '.join(times)})) @",
+        "last_seen_at": f"max(greatest({', '.join(times)})) @",
+        "closed_event_at": "max(case when kind in ('closed', 'summary') then observed_at end) @",
+        "connections": "max(case when kind = 'summary' then connections else 1 end) @",
+        "is_summary": "bool_or(kind = 'summary') @",
+        "opened_today": "bool_or(of_the_day and kind = 'opened') @",
+        "events": "count_if(of_the_day) @",
+        "source_objects": f"collect_set({_today('source_object')}) @",
+        "first_sequence": f"min({_today('sequence')}) @",
+        "last_sequence": f"max({_today('sequence')}) @",
+        **{name: f"collect_set({_today(name)}) @" for name in _IDS},
     }
 
 
-def _today(name: str) -> Column:
-    return F.when(F.col("of_the_day"), F.col(name))
-
-
-def _counts() -> dict[str, Column]:
+def _counts() -> dict[str, str]:
     """The highest counts, which are the last ones unless counts went down."""
-    fullness, total = F.struct("total", "sequence"), F.col("total")
-    today, before = F.col("of_the_day"), ~F.col("of_the_day")
+    fullest = f"max_by(struct({_COUNTS}), case when %s then struct(total, sequence) end) @"
     return {
-        "uses": F.max_by("api_uses", F.when(today, fullness)),
-        "uses_record": F.max_by(F.struct("source_object", "sequence"), F.when(today, fullness)),
-        "uses_before": F.max_by("api_uses", F.when(before, fullness)),
-        "errors": F.max_by("api_errors", F.when(today, fullness)),
-        "errors_before": F.max_by("api_errors", F.when(before, fullness)),
-        "most": F.max(F.when(today, total)),
-        "most_at_last": _last(total, today),
-        "most_before": F.max(F.when(before, total)),
+        "fullest": fullest % "of_the_day",
+        "fullest_before": fullest % "not of_the_day",
+        "most": f"max({_today('total')}) @",
+        "most_at_last": _last("total", "of_the_day"),
+        "most_before": "max(case when not of_the_day then total end) @",
     }
 
 
-def _reported_until(events: DataFrame) -> DataFrame:
+def _with_surroundings(of: str, day: dt.date) -> str:
+    """The connections of the day, with what others of the same broker and address say."""
+    # When the next connection came from the same address and port, this one had ended. Refusals and sources without ports say
+    # nothing of that: each stays alone.
+    alone = "case when client_port is null or connection_key = '' then opened_at end"
+    incarnation = " and ".join(f"connection.{name} = %s.{name}" for name in INCARNATION)
+    return f"""
+select /*+ broadcast(release), broadcast(reported) */ connection.*, broker_software_version,
+    coalesce(is_replaced, false) as is_replaced, reported_until, coalesce(crowded, false) as crowded,
+    min(connection.opened_at) over (
+        partition by {", ".join(f"connection.{name}" for name in INCARNATION)},
+            listener_name, connection.client_address, client_port, {alone}
+        order by unix_micros(opened_at) range between 1 following and unbounded following
+    ) is not null as is_port_reused
+from connections_{of} as connection
+left join releases_{of} as release on {incarnation.replace("%s", "release")}
+left join ({_reported_until(day)}) as reported on {incarnation.replace("%s", "reported")}
+left join ({_crowded_addresses(day)}) as crowded_one
+    on connection.cluster_id = crowded_one.cluster_id and connection.client_address = crowded_one.client_address
+"""
+
+
+def _reported_until(day: dt.date) -> str:
     """One row per incarnation: until when it reported connections on the day."""
-    return events.groupBy(*INCARNATION).agg(F.max("observed_at").alias("reported_until"))
+    return f"""
+select {_INCARNATION}, max(observed_at) as reported_until
+from connection_events where dt = date'{day}' and {_EVIDENCE} group by {_INCARNATION}
+"""
 
 
-def _crowded_addresses(events: DataFrame) -> DataFrame:
+def _crowded_addresses(day: dt.date) -> str:
     """Addresses with more clients than one host is expected to have. Client ids that differ only in a number or UUID
     are threads of one application: a host of Kafka Streams has dozens.
     """
-    same_id = F.regexp_replace("client_id", _UUID_OR_NUMBER, "#")
-    software = F.struct("client_software_name", "client_software_version")
-    named = F.expr(kip511.is_declared("client_software_name"))
-    return (
-        events.where(F.coalesce("client_address", F.lit("")) != "")
-        .select(
-            "cluster_id",
-            "client_address",
-            same_id.alias("client_id"),
-            F.when(named, software).alias("software"),
-        )
-        .distinct()
-        .groupBy("cluster_id", "client_address")
-        .agg(
-            F.count_distinct("client_id").alias("client_ids"),
-            F.count_distinct("software").alias("softwares"),
-        )
-        .where((F.col("client_ids") > MANY_CLIENT_IDS) | (F.col("softwares") > MANY_SOFTWARES))
-        .select("cluster_id", "client_address", F.lit(True).alias("crowded"))
-    )
+    return f"""
+select cluster_id, client_address, true as crowded
+from (
+    select distinct cluster_id, client_address, regexp_replace(client_id, '{_UUID_OR_NUMBER}', '#') as client_id,
+        case when {kip511.is_declared("client_software_name")} then struct({_SOFTWARE}) end as software
+    from connection_events
+    where dt = date'{day}' and {_EVIDENCE} and coalesce(client_address, '') <> ''
+)
+group by cluster_id, client_address
+having count(distinct client_id) > {MANY_CLIENT_IDS} or count(distinct software) > {MANY_SOFTWARES}
+"""
 
 
-def _port_reused_at() -> Column:
-    """When the next connection came from the same address and port: this one had ended by then."""
-    # Refusals and sources without ports say nothing: each stays alone.
-    alone = F.when(F.col("client_port").isNull() | (F.col("connection_key") == ""), F.xxhash64(*_KEY))
-    same_endpoint = Window.partitionBy(*INCARNATION, "listener_name", "client_address", "client_port", alone)
-    return F.min("opened_at").over(
-        same_endpoint.orderBy(F.unix_micros("opened_at")).rangeBetween(1, Window.unboundedFollowing)
-    )
-
-
-def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
-    counts_from_before = (
-        F.col("uses_before").isNull() & ~F.col("opened_today") & (F.col("opened_at") < midnight(day))
-    )
-    software = F.coalesce("named", "declared", "software")
-    silent_us = F.unix_micros("reported_until") - F.unix_micros("last_seen_at")
-    end_known_by = (
-        F.when(F.col("closed_event_at").isNotNull(), "closed_event")
-        .when(F.col("port_reused_at").isNotNull(), "port_reused")
-        .when(F.col("replaced_at").isNotNull(), "broker_restart")
-        .when(silent_us > IDLE_LIMIT_MINUTES * 60_000_000, "idle_limit")
-        .otherwise("still_open")
-    )
+def _slice(connections: str, day: dt.date) -> str:
+    silent_us = "(unix_micros(reported_until) - unix_micros(last_seen_at))"
     columns = {
-        "dt": F.lit(day),
-        "end_known_by": end_known_by,
-        "closed_at": F.coalesce(
-            "closed_event_at", F.when(end_known_by != "still_open", F.col("last_seen_at"))
-        ),
-        "connection_id": F.col("connection_key"),
-        **{name: F.coalesce(name, F.lit("")) for name in _TEXTS},
-        "client_software_name": software.client_software_name,
-        "client_software_version": software.client_software_version,
-        "sent_software_name": F.coalesce("sent.sent_software_name", F.lit("")),
-        "sent_software_version": F.coalesce("sent.sent_software_version", F.lit("")),
+        **{name: name for name in INCARNATION},
+        "dt": f"date'{day}'",
+        **{name: name for name in ("opened_at", "first_seen_at", "last_seen_at", "end_known_by")},
+        "closed_at": "coalesce(closed_event_at, case when end_known_by <> 'still_open' then last_seen_at end)",
+        "connection_id": "connection_key",
+        **{name: f"coalesce({name}, '')" for name in _TEXTS},
+        **{name: name for name in _LAST_KNOWN},
+        "client_software_name": "software.client_software_name",
+        "client_software_version": "software.client_software_version",
+        "sent_software_name": "sent_name",
+        "sent_software_version": "sent_version",
+        "broker_software_version": "broker_software_version",
         "api_uses": _uses_of_the_day(),
         "api_errors": _errors_of_the_day(),
-        "uses_object": F.col("uses_record.source_object"),
-        "uses_sequence": F.col("uses_record.sequence"),
-        "source_objects": F.array_sort("source_objects"),
-        "group_ids": _smallest("group_ids"),
-        "transactional_ids": _smallest("transactional_ids"),
-        "given_instance_ids": _smallest("given_instance_ids"),
-        "topics": _smallest("topics"),
-        "flags": flags(
-            CLIENT_CONNECTIONS,
-            {
-                "no_connection": F.col("connection_key") == "",
-                "summary": F.col("is_summary"),
-                "name_invalid": _invalid("sent.sent_software_name") | _invalid("sent.sent_software_version"),
-                "name_refused": F.col("refused_name"),
-                "crowded_address": F.col("crowded"),
-                "name_reset": F.col("named").isNotNull() & ~F.col("named_at_last"),
-                "never_named": (software.client_software_name == kip511.UNKNOWN) & _used_beyond_naming(),
-                "counts_reset": (F.col("most_at_last") < F.col("most"))
-                | (F.col("most") < F.col("most_before")),
-                "counts_from_before": counts_from_before,
-            },
+        "uses_object": "fullest.source_object",
+        "uses_sequence": "fullest.sequence",
+        "source_objects": "array_sort(source_objects)",
+        **{name: _smallest(name) for name in _IDS},
+        "connections": "connections",
+        **{name: name for name in ("events", "first_sequence", "last_sequence")},
+        "flags": flags(CLIENT_CONNECTIONS, _flags(day)),
+    }
+    selected = ",\n    ".join(
+        f"{columns[column.name]} as {column.name}"
+        for column in CLIENT_CONNECTIONS.columns
+        if column.name not in LINK_COLUMNS
+    )
+    return f"""
+select {selected}
+from (
+    select *, coalesce(named, declared, any_software) as software,
+        coalesce(sent.sent_software_name, '') as sent_name, coalesce(sent.sent_software_version, '') as sent_version,
+        coalesce(fullest_before.api_uses, array()) as uses_before,
+        coalesce(fullest_before.api_errors, array()) as errors_before,
+        case
+            when closed_event_at is not null then 'closed_event'
+            when is_port_reused then 'port_reused'
+            when is_replaced then 'broker_restart'
+            when {silent_us} > {IDLE_LIMIT_MINUTES * 60_000_000} then 'idle_limit'
+            else 'still_open'
+        end as end_known_by
+    from {connections}
+)
+"""
+
+
+def _flags(day: dt.date) -> dict[str, str]:
+    set_up = ", ".join(str(int(key)) for key in sorted(apis.SET_UP))
+    used_beyond_naming = (
+        f"size(filter(fullest.api_uses, use -> use.api_key not in ({set_up}) and use.requests > 0)) > 0"
+    )
+    return {
+        "no_connection": "connection_key = ''",
+        "summary": "is_summary",
+        "name_invalid": f"{_is_invalid('sent_name')} or {_is_invalid('sent_version')}",
+        "name_refused": "refused_name",
+        "crowded_address": "crowded",
+        "name_reset": "named is not null and not named_at_last",
+        "never_named": f"software.client_software_name = '{kip511.UNKNOWN}' and {used_beyond_naming}",
+        "counts_reset": "most_at_last < most or coalesce(most < most_before, false)",
+        "counts_from_before": (
+            f"fullest_before is null and not opened_today and unix_micros(opened_at) < {midnight_us(day)}"
         ),
     }
-    return connections.withColumns(columns).select(
-        *(column.name for column in CLIENT_CONNECTIONS.columns if column.name not in LINK_COLUMNS)
-    )
 
 
-def _invalid(sent: str) -> Column:
+def _is_invalid(sent: str) -> str:
     """Sent, but invalid according to KIP-511."""
-    return (F.coalesce(sent, F.lit("")) != "") & ~F.col(sent).rlike(rf"\A(?:{kip511.PATTERN})\z")
+    return f"({sent} <> '' and not {sent} rlike {_whole(kip511.PATTERN)})"
 
 
-def _smallest(arrays: str) -> Column:
-    return F.slice(F.array_sort(F.array_distinct(F.flatten(arrays))), 1, _MAX_IDS)
+def _smallest(arrays: str) -> str:
+    return f"slice(array_sort(array_distinct(flatten({arrays}))), 1, {_MAX_IDS})"
 
 
-def _used_beyond_naming() -> Column:
-    return F.exists("uses", lambda use: ~use.api_key.isin(*apis.SET_UP) & (use.requests > 0))
+def _increase(name: str, of: str, before: str) -> str:
+    """The count of the day minus that before it, in the same pair."""
+    earlier = f"coalesce(array_max(transform({before}, earlier -> earlier.{name})), 0)"
+    return f"cast(greatest(coalesce({of}.{name}, 0) - {earlier}, 0) as bigint) as {name}"
 
 
-def _uses_of_the_day() -> Column:
+def _uses_of_the_day() -> str:
     """The day's highest counts minus those before it, without APIs that the day did not use."""
-
-    def of_the_day(use: Column) -> Column:
-        before = F.filter(
-            F.coalesce("uses_before", F.array().cast(API_USES)),
-            lambda b: (b.api_key == use.api_key) & (b.version == use.version),
-        )
-
-        def increase(name: str) -> Column:
-            earlier = F.coalesce(F.get(before, 0)[name], F.lit(0))
-            return F.greatest(F.coalesce(use[name], F.lit(0)) - earlier, F.lit(0)).cast("long").alias(name)
-
-        return F.struct(
-            use.api_key.alias("api_key"),
-            use.version.alias("version"),
-            increase("requests"),
-            increase("rejected"),
-            F.when(F.size(before) == 0, use.first_request_at).alias("first_request_at"),
-            use.last_request_at.alias("last_request_at"),
-        )
-
-    used = F.filter(F.transform("uses", of_the_day), lambda use: use.requests + use.rejected > 0)
-    return F.array_sort(used)
+    before = "filter(uses_before, before -> before.api_key = use.api_key and before.version = use.version)"
+    of_the_day = f"""struct(
+            use.api_key as api_key, use.version as version,
+            {_increase("requests", "use", before)}, {_increase("rejected", "use", before)},
+            case when size({before}) = 0 then use.first_request_at end as first_request_at,
+            use.last_request_at as last_request_at)"""
+    used = f"filter(transform(fullest.api_uses, use -> {of_the_day}), use -> use.requests + use.rejected > 0)"
+    return f"array_sort({used})"
 
 
-def _errors_of_the_day() -> Column:
+def _errors_of_the_day() -> str:
     """As `_uses_of_the_day`; null if the source has none."""
-
-    def of_the_day(error: Column) -> Column:
-        before = F.filter(
-            F.coalesce("errors_before", F.array().cast(API_ERRORS)),
-            lambda b: (
-                (b.api_key == error.api_key)
-                & (b.version == error.version)
-                & (b.error_code == error.error_code)
-            ),
-        )
-        earlier = F.coalesce(F.get(before, 0)["requests"], F.lit(0))
-        return F.struct(
-            error.api_key.alias("api_key"),
-            error.version.alias("version"),
-            error.error_code.alias("error_code"),
-            F.greatest(error.requests - earlier, F.lit(0)).cast("long").alias("requests"),
-        )
-
-    return F.array_sort(F.filter(F.transform("errors", of_the_day), lambda error: error.requests > 0))
+    before = (
+        "filter(errors_before, before -> before.api_key = error.api_key and before.version = error.version "
+        "and before.error_code = error.error_code)"
+    )
+    of_the_day = f"""struct(
+            error.api_key as api_key, error.version as version, error.error_code as error_code,
+            {_increase("requests", "error", before)})"""
+    return f"array_sort(filter(transform(fullest.api_errors, error -> {of_the_day}), error -> error.requests > 0))"

@@ -1,40 +1,40 @@
 """Sessions of client instances (KIP-714) from their pushes. The other half of the stage, connections: connections.py.
 
 tables/client_sessions.py has the rules. Pushes are many and small: as rows of Spark they would cost several times as
-much as processing them. So Python workers read the data files themselves, and Spark only moves their results, in a few
-large pieces: pushes to the task that processes all of an instance, its session to the task that has the connection of
-the last push.
+much as processing them. So tasks read the data files themselves, and hand each other a few large pieces: pushes to the task
+that processes all of an instance, its session to the task that has the connection of the last push.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 
 from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.pipeline.queries import Queries
 from client_telemetry.sessionize.broker_incarnations import incarnations
 from client_telemetry.sessionize.look_back import first_day
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.rows import BrokerRow
-from client_telemetry.workers.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
+from client_telemetry.workers.pieces import Pieces
 
 if TYPE_CHECKING:
+    from client_telemetry.sessionize.connection_ends import Connections
     from client_telemetry.sessionize.push_groups import Pushes
 
 _PUSHES_AT_ONCE = 1_000_000
 
 
 def client_sessions(
-    spark: SparkSession,
+    queries: Queries,
     pushes: Sequence[PartitionFile],
     connections: Sequence[PartitionFile],
     brokers: Sequence[BrokerRow],
     day: dt.date,
-) -> DataFrame:
-    """The partition `day` of `client_sessions`, from data files of `client_pushes` and `client_connections`, and rows
-    of `brokers`.
+) -> str:
+    """The query of the partition `day` of `client_sessions`, from data files of `client_pushes` and `client_connections`, and
+    rows of `brokers`.
 
     Pushes and brokers of the day and of the HISTORY_DAYS before it are used, and connections of the day; others are
     ignored.
@@ -69,13 +69,13 @@ def client_sessions(
 
         return read(ends[task], tasks)
 
-    def look_at_ends(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def look_at_ends(evidence: "Iterator[pa.Table | Connections]") -> Iterator[pa.RecordBatch]:
         from client_telemetry.sessionize.session_rows import session_rows
 
-        yield from session_rows(unpacked(batches), stopped, day)
+        yield from session_rows(evidence, stopped, day)
 
-    sessions = moved(read_pieces(spark, len(reads), read_pushes), tasks).mapInArrow(
-        packed(look_at_instances), PIECES
-    )
-    connection_pieces = read_pieces(spark, len(ends), read_connections)
-    return moved(sessions.union(connection_pieces), tasks).mapInArrow(look_at_ends, CLIENT_SESSIONS.schema)
+    instances = queries.read_pieces(len(reads), read_pushes).moved(tasks).worked(look_at_instances)
+    evidence = instances.union(queries.read_pieces(len(ends), read_connections)).moved(tasks)
+    name = f"sessions_{day:%Y%m%d}"
+    queries.rows_of_pieces(name, evidence, look_at_ends, CLIENT_SESSIONS.arrow_schema)
+    return f"select * from {name}"

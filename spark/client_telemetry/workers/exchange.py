@@ -6,7 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self, cast
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from client_telemetry.workers.pieces import PIECES, Part, Pieces, moved, packed, read_pieces, unpacked
 
@@ -48,11 +50,11 @@ class Exchange(ABC):
 def read_in_tasks(spark: SparkSession | None, tasks: int, read: Callable[[int], Pieces]) -> Exchange:
     """What `read` returns for each task. Without Spark, all is done in this process."""
     if spark is None:
-        return _Here(list(read(task)) for task in range(tasks))
-    return _OnSpark(read_pieces(spark, tasks, read))
+        return ExchangeHere(list(read(task)) for task in range(tasks))
+    return ExchangeOnSpark(read_pieces(spark, tasks, read))
 
 
-class _OnSpark(Exchange):
+class ExchangeOnSpark(Exchange):
     def __init__(self, pieces: DataFrame) -> None:
         self._pieces = pieces
 
@@ -80,8 +82,14 @@ class _OnSpark(Exchange):
     def collected(self) -> list[object]:
         return list(unpacked(self._pieces.select("piece").toArrow().to_batches()))
 
+    def frame(
+        self, rows_of: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]], schema: pa.Schema
+    ) -> DataFrame:
+        """The rows that are made of the pieces of each task."""
+        return self._pieces.mapInArrow(lambda batches: rows_of(unpacked(batches)), from_arrow_schema(schema))
 
-class _Here(Exchange):
+
+class ExchangeHere(Exchange):
     def __init__(self, tasks: Iterable[list[tuple[int, object]]]) -> None:
         self._tasks = list(tasks)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from client_telemetry.pipeline import queries as queries_module
 from client_telemetry.pipeline.duckdb_sql import failure_reason
-from client_telemetry.pipeline.queries import InProcess, OnSpark, Reading
+from client_telemetry.pipeline.queries import InProcess, OnSpark
 from client_telemetry.tables.clients import CLIENTS
 
 AT = dt.datetime(2026, 11, 21, 5, 0, 0, 123456, dt.UTC)
@@ -99,11 +99,8 @@ def test_what_is_kept_defined_and_worked_on_can_be_asked(given) -> None:
                 )
 
         queries.work("seen", "select word, at from rows where at is not null", work, schema, ("word",))
-        queries.read(
-            "numbers",
-            Reading(2, lambda task: iter([(0, task), (1, task + 10)]), 2, _in_rows),
-            pa.schema([("n", pa.int32())]),
-        )
+        pieces = queries.read_pieces(2, lambda task: iter([(0, task), (1, task + 10)])).moved(2)
+        queries.rows_of_pieces("numbers", pieces, _in_rows, pa.schema([("n", pa.int32())]))
         answers = queries.answers(
             {
                 "words": "select each from words as one join wanted as other on one.each = other.letter",
@@ -138,7 +135,8 @@ def test_few_rows_of_long_texts_are_for_spark(spark, temporary, monkeypatch) -> 
     rows = pa.table({"client_id": ["x" * 1000] * 3})
     monkeypatch.setattr(queries_module, "_stored", lambda *_: iter([rows, rows]))
     stage = SimpleNamespace(arguments=Namespace(without_spark_up_to=10), spark=spark)
-    inputs = SimpleNamespace(count=lambda _: 6, frame=lambda _: spark.createDataFrame(rows))
+    inputs = SimpleNamespace(days=[], count=lambda _: 6, frame=lambda _: spark.createDataFrame(rows))
+    inputs.on = lambda _: inputs
     for most_bytes, engine in ((rows.nbytes * 2, InProcess), (rows.nbytes * 2 - 1, OnSpark)):
         monkeypatch.setattr(queries_module, "MOST_BYTES", most_bytes)
         with queries_module.queries(stage, inputs, {CLIENTS: ["client_id"]}) as found:

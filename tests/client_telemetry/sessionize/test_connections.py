@@ -1,20 +1,24 @@
 import csv
 import datetime as dt
 import random
-from functools import reduce
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
-from client_telemetry.sessionize.connections import Events, _keyed, client_connections, events_left_out
-from client_telemetry.sessionize.earlier_events import earlier_events
+from client_telemetry.pipeline.queries import Queries
+from client_telemetry.sessionize.connections import READ, client_connections, events_left_out
+from client_telemetry.sessionize.earlier_events import EARLIER, read_earlier_events
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from client_telemetry.tables.table import Table
+from pyspark.sql import SparkSession
+
+from tests.client_telemetry.conftest import ENGINES, queries_on
 
 DAY = dt.date(2026, 11, 21)
 with (Path(__file__).parents[2] / "data/sessionize/connections.csv").open(newline="") as table:
@@ -149,40 +153,60 @@ def incarnations_of(case: dict) -> list[tuple]:
     return [*own, incarnation(case["case"], "1f" * 16, case["later"], day)]
 
 
-def stored_events(folder: Path, events: DataFrame) -> list[PartitionFile]:
+def stored_events(folder: Path, events: list[tuple]) -> list[PartitionFile]:
     """A file for each case and day."""
-    rows = [row.asDict(recursive=True) for row in events.orderBy("cluster_id", "dt").collect()]
+    names = [column.name for column in CONNECTION_EVENTS.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in sorted(events, key=lambda row: row[:2])]
     urls = write_rows(CONNECTION_EVENTS, TablePlace(folder.as_uri()), rows)
     return [PartitionFile(url, "c", DAY, 1) for url in urls]
+
+
+def frame(spark: SparkSession, rows: list[tuple], table: Table):
+    return spark.createDataFrame(rows, table.schema).select(*READ[table])
+
+
+@contextmanager
+def day_of(
+    spark: SparkSession,
+    engine: str,
+    events: list[tuple],
+    before: list[PartitionFile] = (),
+    day: dt.date = DAY,
+) -> Iterator[Queries]:
+    """Queries over rows of `connection_events` of the day, files of those before it, and no pushes."""
+    frames = {
+        "connection_events": frame(spark, events, CONNECTION_EVENTS),
+        "client_pushes": frame(spark, [], CLIENT_PUSHES),
+    }
+    with queries_on(engine, frames) as queries:
+        read_earlier_events(queries, before, day)
+        yield queries
+
+
+def rows_of(queries: Queries, text: str) -> list[dict]:
+    return list(queries.answers({"rows": text})["rows"])
 
 
 def broker_rows(rows: list[tuple]) -> list[dict]:
     return [dict(zip((column.name for column in BROKERS.columns), row, strict=True)) for row in rows]
 
 
-@pytest.fixture(scope="module")
-def connections(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
+@pytest.fixture(scope="module", params=ENGINES)
+def connections(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, dict]:
     """The connection `1` of each case, all cases in one go: a case is a cluster of its own. Events of earlier days are read
     from a file, as the stage reads them.
     """
-    events = spark.createDataFrame(
-        [row for case in CASES for row in events_of(case)], CONNECTION_EVENTS.schema
-    )
-    of_the_day, before = events.where(F.col("dt") == DAY), events.where(F.col("dt") < DAY)
-    stored = stored_events(tmp_path_factory.mktemp("events"), before)
-    brokers = [row for case in CASES for row in incarnations_of(case)]
-    found = client_connections(
-        Events(of_the_day, earlier_events(of_the_day, stored, DAY)),
-        broker_rows(brokers),
-        spark.createDataFrame([], CLIENT_PUSHES.schema),
-        DAY,
-    )
-    assert [(f.name, f.dataType) for f in found.schema] == [
-        (f.name, f.dataType) for f in CLIENT_CONNECTIONS.schema
-    ]
-    collected = [row for row in found.collect() if row["connection_id"] in ("1", "", "summary-0")]
+    events = [row for case in CASES for row in events_of(case)]
+    before = stored_events(tmp_path_factory.mktemp("events"), [row for row in events if row[1] < DAY])
+    brokers = broker_rows([row for case in CASES for row in incarnations_of(case)])
+    with day_of(spark, request.param, [row for row in events if row[1] == DAY], before) as queries:
+        found = rows_of(queries, client_connections(queries, brokers, DAY, is_first=True))
+    assert list(found[0]) == [column.name for column in CLIENT_CONNECTIONS.columns]
+    collected = [row for row in found if row["connection_id"] in ("1", "", "summary-0")]
     assert len({row["cluster_id"] for row in collected}) == len(collected)
-    return {row["cluster_id"]: row.asDict(recursive=True) for row in collected}
+    return {row["cluster_id"]: row for row in collected}
 
 
 def summary(row: dict) -> dict[str, str]:
@@ -207,25 +231,29 @@ def summary(row: dict) -> dict[str, str]:
     }
 
 
-def test_of_earlier_days_only_events_of_connections_that_may_still_be_open_are_read(spark, tmp_path):
-    def of(*events: str) -> DataFrame:
-        rows = [
+@pytest.mark.parametrize("engine", ENGINES)
+def test_of_earlier_days_only_events_of_connections_that_may_still_be_open_are_read(spark, tmp_path, engine):
+    def of(*events: str) -> list[tuple]:
+        return [
             row
             for text in events
             for row in events_of({"case": "c", "opened": text[:12], "events": text[13:]})
         ]
-        return spark.createDataFrame(rows, CONNECTION_EVENTS.schema)
+
+    def earlier(events: list[tuple], before: list[PartitionFile]) -> list[dict]:
+        with day_of(spark, engine, events, before) as queries:
+            return rows_of(queries, f"select * from {EARLIER}")
 
     open_one, over = "D-1 22:00:00 opened D-1 22:00:00", "D-2 21:00:00 opened D-2 21:00:00 id=2"
     stored = stored_events(tmp_path, of(open_one, over))
     assert len(stored) == 2
     of_the_day = of("D-1 22:00:00 active 12:00:00", "D+0 13:00:00 opened 13:00:00 id=3")
-    (row,) = earlier_events(of_the_day, stored, DAY).collect()
-    assert (row["connection_id"], row["opened_at"]) == ("1", moment("D-1 22:00:00").replace(tzinfo=None))
+    (row,) = earlier(of_the_day, stored)
+    assert (row["connection_id"], row["opened_at"]) == ("1", moment("D-1 22:00:00"))
     assert row["api_uses"] == [] and row["principal"] == "User:app"
 
     new = of("D+0 13:00:00 opened 13:00:00 id=3")
-    assert earlier_events(new, stored, DAY).count() == earlier_events(of_the_day, [], DAY).count() == 0
+    assert earlier(new, stored) == earlier(of_the_day, []) == []
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
@@ -277,35 +305,35 @@ def test_a_summary_stands_for_its_connections(connections: dict[str, dict]):
     assert connections["the mechanism is kept"]["sasl_mechanism"] == "PLAIN"
 
 
-def test_refusals_without_connection_are_distinguished_by_address(spark: SparkSession):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_refusals_without_connection_are_distinguished_by_address(spark: SparkSession, engine: str):
     at = moment("12:00:00")
     rows = [
         event("c", at, n, "closed", at, ["refusal", f"a={a}", "uses=0.2:0/1"]) for n, a in enumerate("xyy")
     ]
-    found = client_connections(
-        Events(spark.createDataFrame(rows, CONNECTION_EVENTS.schema), None),
-        [],
-        spark.createDataFrame([], CLIENT_PUSHES.schema),
-        DAY,
-    )
-    assert sorted((row["client_address"], row["events"]) for row in found.collect()) == [("x", 1), ("y", 2)]
+    with day_of(spark, engine, rows) as queries:
+        found = rows_of(queries, client_connections(queries, [], DAY, is_first=True))
+    assert sorted((row["client_address"], row["events"]) for row in found) == [("x", 1), ("y", 2)]
 
 
-def test_events_that_are_left_out_are_counted(spark: SparkSession):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_events_that_are_left_out_are_counted(spark: SparkSession, tmp_path: Path, engine: str):
     """Those of connections of brokers, and those that tell of no connection; of the day only."""
-    events = spark.createDataFrame(
-        [row for case in CASES for row in events_of(case)], CONNECTION_EVENTS.schema
-    )
+    events = [row for case in CASES for row in events_of(case)]
     names = ("a broker ", "a refused request of clients ")
     cases = [case for case in CASES if case["case"].startswith(names) and case["first"] == "none"]
     assert len(cases) == 5
     of_brokers = sum(len(case["events"].split("|")) for case in cases) - 1
     of_no_connection = sum(part.startswith(NO_EVIDENCE) for c in CASES for part in c["events"].split(" | "))
     assert of_no_connection == 3
-    assert events_left_out(Events.of(events, DAY), DAY) == of_brokers + of_no_connection
+    before = stored_events(tmp_path, [row for row in events if row[1] < DAY])
+    with day_of(spark, engine, [row for row in events if row[1] == DAY], before) as queries:
+        client_connections(queries, [], DAY, is_first=True)
+        assert events_left_out(queries, [DAY]) == of_brokers + of_no_connection
 
 
-def test_days_before_bring_only_what_connections_of_the_day_need(spark: SparkSession):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_days_before_bring_only_what_connections_of_the_day_need(spark: SparkSession, engine: str):
     """What is sorted does not grow with connections of the days before that are over: those have no event of the day."""
     of_the_day = [event("c", moment("D-3 10:00:00"), 7000, "active", moment("12:00:00"), ["uses=3.9:9"])]
     earlier = [
@@ -314,13 +342,17 @@ def test_days_before_bring_only_what_connections_of_the_day_need(spark: SparkSes
     ]
     too_early = [event("c", moment("D-3 10:00:00"), 8, "active", moment("D-8 11:00:00"), ["uses=3.9:1"])]
     over = [
-        event("c", moment(f"D-{n} 10:00:00"), 100 * n + m, "closed", moment(f"D-{n} 11:00:00"), [f"id={m}"])
+        event("c", moment(f"D-{n} 10:00:01"), 100 * n + m, "closed", moment(f"D-{n} 11:00:00"), [f"id={m}"])
         for n in range(1, 8)
         for m in range(2, 52)
     ]
-    rows = [*of_the_day, *earlier, *too_early, *over]
-    keyed = _keyed(Events.of(spark.createDataFrame(rows, CONNECTION_EVENTS.schema), DAY), DAY)
-    assert sorted(row["sequence"] for row in keyed.select("sequence").collect()) == [1, 2, 3, 7000]
+    opened_when_it_did = event("c", moment("D-3 10:00:00"), 9, "closed", moment("D-3 11:00:00"), ["id=9"])
+    rows = [*of_the_day, *earlier, *too_early, *over, opened_when_it_did]
+    with day_of(spark, engine, rows) as queries:
+        connections = rows_of(queries, client_connections(queries, [], DAY, is_first=False))
+        found = rows_of(queries, f"select sequence from keyed_{DAY:%Y%m%d}")
+    assert sorted(row["sequence"] for row in found) == [1, 2, 3, 9, 7000]
+    assert [row["connection_id"] for row in connections] == ["1"]
 
 
 def random_events(seed: int) -> list[tuple]:
@@ -345,28 +377,37 @@ def random_events(seed: int) -> list[tuple]:
     return [row for row in rows if row[1] <= DAY]
 
 
-def test_order_of_rows_and_days_does_not_matter(spark: SparkSession):
-    """In one job: the same events in order and shuffled, in few parts and many, the later day first and last, with
-    and without a later day."""
+@pytest.mark.parametrize("engine", ENGINES)
+def test_order_of_rows_and_days_does_not_matter(spark: SparkSession, engine: str):
+    """The same events in order and shuffled, of both days at once and of each alone, with and without a later day."""
     rows = random_events(1)
     yesterday = DAY - dt.timedelta(days=1)
     brokers = broker_rows(incarnations_of({"case": "c", "later": "20:00:00"}))
-    no_pushes = spark.createDataFrame([], CLIENT_PUSHES.schema)
-
-    def slice_of(variant: str, events: list[tuple], parts: int, day: dt.date) -> DataFrame:
-        frame = spark.createDataFrame(events, CONNECTION_EVENTS.schema).repartition(parts)
-        found = client_connections(Events.of(frame, day), brokers, no_pushes, day)
-        return found.withColumn("variant", F.lit(variant))
-
     shuffled = random.Random(1).sample(rows, len(rows))
-    slices = [
-        slice_of("in order", rows, 1, yesterday),
-        slice_of("in order", rows, 1, DAY),
-        slice_of("shuffled", shuffled, 7, DAY),
-        slice_of("shuffled", [row for row in shuffled if row[1] == yesterday], 3, yesterday),
-    ]
-    found: dict[str, list[str]] = {"in order": [], "shuffled": []}
-    for row in reduce(DataFrame.unionByName, slices).collect():
-        found[row["variant"]].append(str(row[:-1]))
-    assert len(found["in order"]) > 30
-    assert sorted(found["in order"]) == sorted(found["shuffled"])
+
+    def slices(events: list[tuple], *days: dt.date) -> list[str]:
+        with day_of(spark, engine, events, (), max(days)) as queries:
+            texts = [client_connections(queries, brokers, day, is_first=False) for day in days]
+            return sorted(map(str, rows_of(queries, " union all ".join(texts))))
+
+    in_order = slices(rows, yesterday, DAY)
+    of_yesterday = slices([row for row in shuffled if row[1] == yesterday], yesterday)
+    assert len(in_order) > 30
+    assert in_order == sorted([*slices(shuffled, DAY), *of_yesterday])
+
+
+def test_the_recorded_fleet_gives_the_same_connections_on_both_engines(fleet):
+    """Those with several events: most of its 75,000 have one, and are alike."""
+    frames = {
+        "connection_events": fleet.events.select(*READ[CONNECTION_EVENTS]),
+        "client_pushes": fleet.pushes.select(*READ[CLIENT_PUSHES]),
+    }
+    brokers = fleet.brokers.toArrow().to_pylist()
+    found = []
+    for engine in ENGINES:
+        with queries_on(engine, frames) as queries:
+            read_earlier_events(queries, [], DAY)
+            text = client_connections(queries, brokers, DAY, is_first=True)
+            found.append(sorted(map(repr, rows_of(queries, f"select * from ({text}) where events > 1"))))
+    assert len(found[0]) > 100
+    assert found[0] == found[1]

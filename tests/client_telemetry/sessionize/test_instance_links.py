@@ -3,13 +3,14 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links
+from client_telemetry.sessionize.instance_links import LINK_COLUMNS, OF_PUSHES, linked
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS, LINK_RULES
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from benchmarks import links as logs
+from tests.client_telemetry.conftest import ENGINES, queries_on
 
 DAY = dt.date(2026, 11, 21)
 DATA = Path(__file__).parents[2] / "data" / "sessionize"
@@ -86,8 +87,8 @@ def pushes_of(case: dict) -> list[dict]:
     return found
 
 
-@pytest.fixture(scope="module")
-def links(spark: SparkSession) -> dict[str, dict]:
+@pytest.fixture(scope="module", params=ENGINES)
+def links(request: pytest.FixtureRequest, spark: SparkSession) -> dict[str, dict]:
     """All cases in one go: a case is a cluster of its own."""
 
     def frame(rows: list[dict], schema: StructType):
@@ -95,11 +96,12 @@ def links(spark: SparkSession) -> dict[str, dict]:
 
     connections = frame([connection_of(case) for case in CASES], UNLINKED)
     pushes = frame([push for case in CASES for push in pushes_of(case)], CLIENT_PUSHES.schema)
-    found = with_links(connections, pushes, DAY)
-    assert set(found.columns) == set(CLIENT_CONNECTIONS.schema.names)
-    rows = found.select("cluster_id", *LINK_COLUMNS).collect()
+    frames = {"connections": connections, "client_pushes": pushes.select(*OF_PUSHES)}
+    with queries_on(request.param, frames) as queries:
+        rows = list(queries.answers({"rows": linked(queries, "connections", DAY)})["rows"])
+    assert list(rows[0]) == CLIENT_CONNECTIONS.schema.names
     assert len(rows) == len(CASES)
-    return {row["cluster_id"]: row.asDict() for row in rows}
+    return {row["cluster_id"]: row for row in rows}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])

@@ -19,7 +19,9 @@ from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.table import Table
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
+
+from tests.client_telemetry.conftest import ENGINES, queries_on
 
 DAY = dt.date(2026, 11, 21)
 with (Path(__file__).parents[2] / "data/sessionize/sessions.csv").open(newline="") as table:
@@ -150,12 +152,6 @@ def brokers_of(case: str, text: str) -> list[dict]:
     ]
 
 
-def frame(spark: SparkSession, rows: list[dict], table: Table) -> DataFrame:
-    return spark.createDataFrame(
-        [tuple(row.get(c.name) for c in table.columns) for row in rows], table.schema
-    )
-
-
 def copied(case: dict, rows: list[dict]) -> list[dict]:
     """Each push of a case with `copies=n` in n copies, each of an instance of its own."""
     count = re.search(r"copies=(\d+)", case["pushes"])
@@ -230,27 +226,27 @@ def several_tasks() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def sessions(spark: SparkSession, several_tasks, tmp_path_factory) -> dict[str, list[dict]]:
+@pytest.fixture(scope="module", params=ENGINES)
+def sessions(
+    request: pytest.FixtureRequest, spark: SparkSession, several_tasks, tmp_path_factory
+) -> dict[str, list[dict]]:
     """The sessions of each case, all in one go: a case is a cluster of its own."""
     folder = tmp_path_factory.mktemp("pushes")
     pushes = [row for case in CASES for row in copied(case, pushes_of(case["case"], case["pushes"]))]
     pushes += pushes_of(OTHER_CLIENT_ID, "D-1 10:00:00 c=old | 12:00:00 b2 | 12:01:00 R | 12:02:00 c=-")
     connections = [row for case in CASES for row in connections_of(case["case"], case["connections"])]
     brokers = [row for case in CASES for row in brokers_of(case["case"], case["stopped"])]
-    found = client_sessions(
-        spark,
+    files = [
         stored(folder, pushes + variants(), CLIENT_PUSHES, seed=1),
         stored(folder, connections, CLIENT_CONNECTIONS, seed=2),
-        [{column.name: row.get(column.name) for column in BROKERS.columns} for row in brokers],
-        DAY,
-    )
-    assert [(f.name, f.dataType) for f in found.schema] == [
-        (f.name, f.dataType) for f in CLIENT_SESSIONS.schema
     ]
+    broker_rows = [{column.name: row.get(column.name) for column in BROKERS.columns} for row in brokers]
     by_case: dict[str, list[dict]] = defaultdict(list)
-    for row in found.collect():
-        by_case[row["cluster_id"]].append(row.asDict())
+    with queries_on(request.param, {"none": spark.range(0)}) as queries:
+        text = client_sessions(queries, *files, broker_rows, DAY)
+        for row in queries.answers({"sessions": text})["sessions"]:
+            assert list(row) == CLIENT_SESSIONS.schema.names
+            by_case[row["cluster_id"]].append(row)
     return by_case
 
 

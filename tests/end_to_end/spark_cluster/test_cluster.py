@@ -35,7 +35,7 @@ QUESTION = {"report-id": "question", "from": "4.0.1", "to": "4.3.1", "day": DAY}
 JOBS = {
     "collect": {**RAW, "day": DAY},
     "decode": {**RAW, **DAYS, **SPARK},
-    "sessionize": DAYS,
+    "sessionize": {**DAYS, **SPARK},
     "profile": {**DAYS, **SPARK, "owners": CHECKOUT / "include/sample/owners.yaml"},
     "publish_fleet": {**DAYS, **SPARK},
     "impact": QUESTION,
