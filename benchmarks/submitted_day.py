@@ -16,18 +16,13 @@ from benchmarks.bench import Section
 from benchmarks.command_cost import cost_of_command
 from benchmarks.measure import RUN_STAGE, Cost
 from benchmarks.queries import CHECKOUT, CLUSTERS, stages_of_day
-from include.run_day import COLLECT, DECODE, PAGE, PROFILE, REVIEW
 
-_TOLD = {"collect": COLLECT, "decode": DECODE, "profile": PROFILE, "publish_fleet": PAGE, "review": REVIEW}
-WITHOUT_SPARK_SUBMIT = {stage for stage, told in _TOLD.items() if told.get("starts_spark")}
-"""Stages that the daily DAG runs under Python alone."""
-SUBMIT = ["spark-submit", "--master", "local[2]"]
-_TEXT = f"""The stages of the daily DAG over the two clusters of the sample, each started as Airflow starts it: {", ".join(sorted(WITHOUT_SPARK_SUBMIT))} by Python, which starts Spark if they need it, \
-the others by `spark-submit --master local[2]`, with the settings for one machine (`var/spark`), one after the other, on a new lake. \
+_TEXT = """The stages of the daily DAG over the two clusters of the sample, each started as Airflow starts it: by Python, which starts Spark \
+if the stage needs it, with the settings for one machine (`var/spark`), one after the other, on a new lake. \
 One run each. CPU is that of the command and of every process that it started; *JVM* is the part of Java processes, \
 the rest is Python: imports, the driver, Spark's workers. Nothing is kept between stages."""
 _STARTS = """The same command with less and less to do: what a stage pays before it reads a row. *Nothing to do*: the stage with an \
-empty list of days, which ends before Spark starts, so it is Python, the imports of the stage, and with spark-submit its JVM. \
+empty list of days, so it is Python and the imports of the stage. \
 One run each."""
 _PROGRAMS = {
     "no session": "",
@@ -46,8 +41,7 @@ def run() -> Iterator[Section]:
 
 def command_of(stage: str, arguments: Sequence[str]) -> list[str]:
     """As the daily DAG starts the stage."""
-    start = [sys.executable] if stage in WITHOUT_SPARK_SUBMIT else SUBMIT
-    return [*start, str(RUN_STAGE), stage, *arguments]
+    return [sys.executable, str(RUN_STAGE), stage, *arguments]
 
 
 def costs_of_day(cluster: str, folder: Path) -> dict[str, Cost]:
@@ -85,7 +79,7 @@ def commands_of_starts(folder: Path) -> dict[str, list[str]]:
     for number, (name, text) in enumerate(_PROGRAMS.items()):
         program = folder / f"{number}.py"
         program.write_text(text, encoding="utf-8")
-        commands[f"spark-submit, {name}"] = [*SUBMIT, str(program)]
+        commands[f"spark-submit, {name}"] = ["spark-submit", "--master", "local[2]", str(program)]
     for stage in (*DAILY, *UPGRADE_REVIEW):
         if stage.name != "collect":  # which always has something to do
             commands[f"{stage.name}, nothing to do"] = command_of(stage.name, _nothing(stage.name, folder))

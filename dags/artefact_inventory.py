@@ -48,7 +48,6 @@ def artefact_inventory():
             cluster=name,
             locations=["artefacts", "workloads", "owners", *KNOWLEDGE, "publish"],
             arguments={"day": RUN_DAY},
-            starts_spark=True,
             map_index_template="{{ task.cluster }}",
         )
 

@@ -45,11 +45,11 @@ def broker_upgrade_impact():
     question = {argument: f"{{{{ params['{name}'] or '' }}}}" for argument, name in names.items()}
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
     report = {"report-id": "{{ run_id }}"}
-    common = {"cluster": "{{ params.cluster }}", "starts_spark": True}
+    cluster = "{{ params.cluster }}"
     asked = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], "arguments": report | question}
-    impact = SparkStage(task_id="impact", **common, **asked)
+    impact = SparkStage(task_id="impact", cluster=cluster, **asked)
     shown = {"locations": SHOWN, "arguments": report | pack, "page": "answered"}
-    publish = SparkStage(task_id="publish", **common, **shown)
+    publish = SparkStage(task_id="publish", cluster=cluster, **shown)
     impact >> publish
     publish.returns_dag_result = True
 

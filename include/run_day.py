@@ -23,7 +23,6 @@ _OF_A_BACKFILL = "{{ 0 if dag_run.run_type == 'backfill' else '' }}"
 come. Empty: as many as the stage says."""
 
 COLLECT = {
-    "starts_spark": True,
     "locations": ["raw", "source"],
     "arguments": {
         "day": RUN_DAY,
@@ -39,11 +38,10 @@ DAYS = (("days", "decode_days"), ("days", "derive_days"), ("changed-on", "derive
 """What stages of the daily run are told of the days that collect found, as option and XCom: decode; those after it; review."""
 KNOWLEDGE = ["knowledge", "knowledge_package"]
 """Locations of what verdicts follow from: a folder of one's own rows, and a data package."""
-DECODE = {"starts_spark": True, "locations": ["raw"]}
-PROFILE = {"starts_spark": True, "locations": ["owners", *KNOWLEDGE]}
+DECODE = {"locations": ["raw"]}
+PROFILE = {"locations": ["owners", *KNOWLEDGE]}
 """What the stages of the same names are told beside the days."""
 PAGE = {
-    "starts_spark": True,
     "job": "publish_fleet",
     "locations": ["publish", "hosts", "knowledge_package"],
     "page": "runs",
@@ -55,14 +53,13 @@ MECHANISMS = (
 )
 """Description of the parameter of the same name."""
 REVIEW = {
-    "starts_spark": True,
     "locations": ["publish", "owners", *KNOWLEDGE, "scram_users", "hosts", "targets"],
     "page": "runs",
 }
 """What the stage review is told in every DAG."""
 
 
-_OF_A_CAMPAIGN = {"starts_spark": True, "map_index_template": "{{ task.cluster }}"}
+_OF_A_CAMPAIGN = {"map_index_template": "{{ task.cluster }}"}
 ASKED = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], **_OF_A_CAMPAIGN}
 SHOWN = ["publish", "owners", "hosts", "workloads", *KNOWLEDGE]
 """Locations that the stage publish is told."""

@@ -1,4 +1,4 @@
-"""The one way to run a stage: submit its Spark job, read what it reports, decide what a failure means.
+"""The one way to run a stage: start its job, read what it reports, decide what a failure means.
 
 Belongs here: the conversation between Airflow and spark/run_stage.py, which is arguments one way and an exit
 code with a JSON file the other way. What a stage does is the job's affair.
@@ -114,7 +114,7 @@ class ConnectHook(SparkSubmitHook):
 
 
 class PythonHook(SparkSubmitHook):
-    """Starts a job that starts Spark only if it needs it, and then with the options that spark-submit would have had.
+    """Starts a job under Python: it starts Spark only if it needs it, and then with the options that spark-submit would have had.
 
     Under spark-submit it would have a JVM in any case. Where the driver runs in the cluster, that is still so.
     """
@@ -134,9 +134,9 @@ class PythonHook(SparkSubmitHook):
 class SparkStage(SparkSubmitOperator):
     """Runs a stage (spark/run_stage.py) for one cluster, or for the lake, and returns what the job reported.
 
-    The job runs under spark-submit with the connection ``spark_default``, or, if it starts Spark itself, under Python;
-    or, where the environment variable SPARK_REMOTE names a Spark Connect server, as a client of that; and where WARM_JOBS
-    names the socket of spark/warm_jobs.py, in a fork of it.
+    The job runs under Python, and starts Spark with the connection ``spark_default`` if it needs it; or, where the
+    environment variable SPARK_REMOTE names a Spark Connect server, as a client of that; and where WARM_JOBS names the socket of
+    spark/warm_jobs.py, in a fork of it.
 
     :param cluster: name in the clusters file; the lake and all other locations are looked up at run time. None or empty:
         the job is about the whole lake
@@ -145,7 +145,6 @@ class SparkStage(SparkSubmitOperator):
     :param job: name of the stage where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
-    :param starts_spark: whether the job runs without spark-submit, and starts Spark itself if it needs any
     :param page: word before the run id in the address of the page that the run publishes: ``answered``, ``checked``,
         ``runs`` (OF_TASK)
 
@@ -165,7 +164,6 @@ class SparkStage(SparkSubmitOperator):
         locations: Sequence[str] = (),
         job: str | None = None,
         arguments: Mapping[str, Any] | None = None,
-        starts_spark: bool = False,
         page: str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -178,14 +176,13 @@ class SparkStage(SparkSubmitOperator):
         )
         self.stage = task_id
         self.job = job or task_id
-        self.starts_spark = starts_spark
         self.page = page
         self.cluster = cluster
         self.locations = tuple(locations)
         self.arguments = dict(arguments or {})
 
     def execute(self, context: Context) -> dict[str, Any]:
-        """Submit the job and return its report; raises StageRefused (no retry) or StageFailed (retry)."""
+        """Start the job and return its report; raises StageRefused (no retry) or StageFailed (retry)."""
         try:
             self._check_connection()
             with credentials.in_environment():
@@ -261,8 +258,7 @@ class SparkStage(SparkSubmitOperator):
         if os.environ.get(REMOTE_VARIABLE):
             return ConnectHook(conn_id=self._conn_id, application_args=self.application_args)
         hook = super()._get_hook()
-        if self.starts_spark:
-            hook.__class__ = PythonHook  # the same options; only the command is another
+        hook.__class__ = PythonHook  # the same options; only the command is another
         return hook
 
     def _check_connection(self) -> None:

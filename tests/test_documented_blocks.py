@@ -188,7 +188,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/storage.md", "export PYICEBERG_CATALOG__LAKE__TYPE=rest"): NotRun("sets variables of a server that is not here; end_to_end/lake uses them with real ones"),
     ("docs/storage.md", "export AWS_ACCESS_KEY_ID"): NotRun("sets variables of a store that is not here; end_to_end/lake uses them with a real one"),
     ("docs/storage.md", "include/airflow.sh airflow connections add"): Run(before=DATABASE),
-    ("docs/storage.md", "include/airflow.sh spark-submit spark/run_stage.py lake_maintenance"): Run(
+    ("docs/storage.md", "include/airflow.sh python spark/run_stage.py lake_maintenance"): Run(
         {"--lake URL": "--lake {lake}", "--publish URL": "--publish {tmp}/published", "--cluster C": f"--cluster {FLEET}", "NAME": "fleet"}
     ),
     ("docs/subscriptions.md", "include/airflow.sh airflow dags test telemetry_subscription_check"): Run(before=DATABASE),

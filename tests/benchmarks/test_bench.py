@@ -5,14 +5,12 @@ import time
 
 import pytest
 from client_telemetry.jobs import main_of
-from client_telemetry.tables.stages import DAILY, UPGRADE_REVIEW
 
 from benchmarks import bench
 from benchmarks.bench import Section
 from benchmarks.command_cost import cost_of_command
 from benchmarks.measure import RUN_STAGE, cost_of, machine, take_turns
-from benchmarks.queries import CHECKOUT
-from benchmarks.submitted_day import WITHOUT_SPARK_SUBMIT, command_of, commands_of_starts
+from benchmarks.submitted_day import commands_of_starts
 
 
 def test_work_costs_cpu_time_of_this_process_and_waiting_does_not():
@@ -100,18 +98,6 @@ def test_a_run_that_was_interrupted_replaces_the_sections_that_it_finished(tmp_p
         < text.index("5.00")
     )
     assert not any(old in text for old in ("2.00", "3.00", "4.00", "6.00", "2026-01-01"))
-
-
-def test_a_night_starts_its_stages_as_the_daily_dag_does():
-    """Which of them run without spark-submit, is for the DAG to say."""
-    from airflow.dag_processing.dagbag import DagBag
-
-    bag = DagBag(dag_folder=str(CHECKOUT / "dags" / "client_telemetry_daily.py"))
-    tasks = [task for task in bag.dags["client_telemetry_daily"].tasks if hasattr(task, "job")]
-    assert {task.job for task in tasks} == {stage.name for stage in (*DAILY, *UPGRADE_REVIEW)}
-    assert {task.job for task in tasks if task.starts_spark} == WITHOUT_SPARK_SUBMIT
-    assert command_of("collect", ["--day=d"])[1:] == [str(RUN_STAGE), "collect", "--day=d"]
-    assert command_of("sessionize", [])[0] == "spark-submit"
 
 
 def test_a_stage_that_has_nothing_to_do_is_told_so(tmp_path):

@@ -20,7 +20,7 @@ def test_a_stage_returns_what_its_job_reported(run):
 def test_the_job_gets_its_cluster_run_lake_and_where_to_report(run, calls_of_spark_submit, tmp_path):
     run("sessionize", arguments={"days": ["2026-11-20", "2026-11-21"]})
     (call,) = calls_of_spark_submit()
-    assert call["spark"][:2] == ["--master", "local[2]"]
+    assert call["spark"][2:4] == ["--master", "local[2]"]
     assert call["options"] == {
         "cluster": "-aaa",
         "cluster-name": "east",
@@ -136,23 +136,21 @@ def test_without_a_spark_connection_nothing_is_sent_to_yarn(run, calls_of_spark_
     assert calls_of_spark_submit() == []
 
 
-def test_without_spark_submit_the_task_says_so(run, monkeypatch):
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(StageFailed, match="spark-submit"):
+def test_without_the_python_that_is_named_the_task_says_so(run, monkeypatch):
+    monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", "/nowhere/python")
+    with pytest.raises(StageFailed, match="/nowhere/python"):
         run("decode")
 
 
-def test_a_job_that_starts_spark_itself_is_told_what_spark_submit_would_be(
-    run, calls_of_spark_submit, monkeypatch
-):
+def test_a_job_is_told_what_spark_submit_would_be(run, calls_of_spark_submit, monkeypatch):
     more = {"queue": "reports", "deploy-mode": "client"}
     connection = {"conn_type": "spark", "host": "spark://a", "port": 7077, "extra": more}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
     given = {"conf": {"spark.executor.cores": "3"}, "env_vars": {"AWS_PROFILE": "reports"}}
-    for itself in (False, True):
-        report = run("impact", starts_spark=itself, **given)
-        assert report["message"] == "impact: done"
-    submitted, itself = calls_of_spark_submit()
+    assert run("impact", **given)["message"] == "impact: done"
+    monkeypatch.setattr(SparkStage, "_get_hook", SparkSubmitOperator._get_hook)
+    assert run("impact", **given)["message"] == "impact: done"
+    itself, submitted = calls_of_spark_submit()
     bars = ["--conf", "spark.ui.showConsoleProgress=false"]
     assert itself["spark"] == [*bars, *submitted["spark"], "pyspark-shell"]
     assert {"spark://a:7077", "reports", "spark.executor.cores=3"} <= set(itself["spark"])

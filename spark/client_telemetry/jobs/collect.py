@@ -96,4 +96,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         outcome.counts |= converted.counts
         return outcome
 
-    return run(arguments, body, argv, starts_spark="if needed")
+    return run(arguments, body, argv)

@@ -90,4 +90,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=BYTES_WITHOUT_SPARK,
         help="size of objects that this process reads alone, without Spark; default: %(default)s",
     )
-    return run(arguments, decode, argv, no_days("decode"), starts_spark="if needed")
+    return run(arguments, decode, argv, no_days("decode"))

@@ -93,4 +93,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="connections and clients that this process judges alone, without Spark; default: %(default)s",
     )
     preloaded = "client_telemetry.impact.verdict_rows"
-    return run(arguments, impact, argv, starts_spark="if needed", workers_import=preloaded)
+    return run(arguments, impact, argv, workers_import=preloaded)

@@ -1,7 +1,7 @@
 """lake_maintenance: retention, compaction and expiry of all tables; before that, on request, the erasure of a client.
 
-    spark-submit spark/run_stage.py lake_maintenance --lake URL [--retention-days JSON]
-    spark-submit spark/run_stage.py lake_maintenance --lake URL --erase --cluster C [--client-id ID] [--principal P]
+    python spark/run_stage.py lake_maintenance --lake URL [--retention-days JSON]
+    python spark/run_stage.py lake_maintenance --lake URL --erase --cluster C [--client-id ID] [--principal P]
         [--publish URL --cluster-name NAME]
 
 Stages may run meanwhile. What upgrade reports refer to is kept for 13 months.

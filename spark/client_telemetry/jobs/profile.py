@@ -47,4 +47,4 @@ def profile(stage: Stage) -> Outcome:
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("profile", __doc__)
     add_options(arguments, "--days", "--owners", "--knowledge", "--without-spark-up-to")
-    return run(arguments, profile, argv, no_days("profile"), starts_spark="if needed")
+    return run(arguments, profile, argv, no_days("profile"))

@@ -97,4 +97,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     only = "the logs contain deprecated requests only (KAFKA-18272)"
     arguments.add_argument("--deprecated-only", action="store_true", help=only)
     arguments.add_argument("--planned-for", type=day, help="planned day of the upgrade")
-    return run(arguments, publish, argv, starts_spark="never")
+    return run(arguments, publish, argv, has_gate=False)

@@ -29,4 +29,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("publish_fleet", __doc__)
     add_options(arguments, "--days", "--publish", "--hosts", "--without-spark-up-to")
     nothing_to_do = no_days("publish_fleet")
-    return run(arguments, publish_fleet, argv, nothing_to_do, starts_spark="if needed", has_gate=False)
+    return run(arguments, publish_fleet, argv, nothing_to_do, has_gate=False)

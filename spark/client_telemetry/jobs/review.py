@@ -95,5 +95,5 @@ def main(argv: list[str] | None = None) -> int:
         ask_first(arguments.parse_args(argv))
     except BadArguments:
         pass  # printed below
-    code = run(arguments, review_upgrades, argv, idle, starts_spark="if needed", workers_import=__name__)
+    code = run(arguments, review_upgrades, argv, idle, workers_import=__name__)
     return code or show_in_report(arguments.parse_args(argv))

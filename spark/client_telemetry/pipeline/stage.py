@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
@@ -293,15 +293,13 @@ def run(
     body: Callable[[Stage], Outcome],
     argv: Sequence[str] | None = None,
     nothing_to_do: Callable[[argparse.Namespace], str | None] = lambda _: None,
-    starts_spark: Literal["at once", "if needed", "never"] = "at once",
     workers_import: str | None = None,
     has_gate: bool = True,
 ) -> int:
     """Run a stage and return its exit code: 0 done, 1 failed, 2 bad arguments, 3 a gate failed.
 
-    `nothing_to_do` may end the stage before Spark starts, with a sentence that says why. `starts_spark`: a stage that
-    starts it if needed has a gate without Spark for what it wrote without. `workers_import`: as for `spark_session`. `has_gate`:
-    whether it writes tables.
+    `nothing_to_do` may end the stage before anything else is done, with a sentence that says why. Spark starts when the body first
+    asks for it. `workers_import`: as for `spark_session`. `has_gate`: whether the stage writes tables.
     """
     stage = arguments.prog
     args = argparse.Namespace(result=None, cluster=None)
@@ -313,14 +311,10 @@ def run(
         idle = nothing_to_do(args)
         if idle:
             return _finish(stage, args, OK, Outcome(idle), [])
-        if starts_spark != "never" and has_gate:
+        if has_gate:
             quality.import_in_background()
         start = partial(spark_session, stage, args.lake, workers_import)
-        lake = Lake(
-            start() if starts_spark == "at once" else None,
-            args.lake,
-            start if starts_spark == "if needed" else None,
-        )
+        lake = Lake(None, args.lake, start)
         check_clock(lake.catalog)
         return _attempts(stage, args, lake, body)
     except Exception as error:

@@ -53,7 +53,7 @@ def test_a_stage_whose_snapshot_expired_begins_again(tmp_path, capsys):
         return stage.Outcome(f"{len(work.lake.rows(BROKERS, snapshots.pop(0)))} broker")
 
     argv = ["--cluster", "a", "--lake", str(tmp_path)]
-    assert stage.run(stage.parser("reads", None), body, argv, starts_spark="never") == stage.OK
+    assert stage.run(stage.parser("reads", None), body, argv) == stage.OK
     said = capsys.readouterr()
     assert said.out == "1 broker\n"
     assert said.err == f"reads: brokers: snapshot {expired} has expired; attempt 1 of 3\n"
@@ -72,7 +72,7 @@ def test_a_report_whose_evidence_expired_shows_what_there_is_today_and_says_so(t
 def ended(tmp_path, body, *more: str, **how) -> tuple[int, str]:
     """Exit code and message of a stage."""
     argv = ["--cluster", "a", "--lake", str(tmp_path), "--result", str(tmp_path / "result.json"), *more]
-    code = stage.run(stage.parser("reads", None), body, argv, **{"starts_spark": "never", **how})
+    code = stage.run(stage.parser("reads", None), body, argv, **how)
     return code, json.loads((tmp_path / "result.json").read_text())["message"]
 
 
@@ -119,4 +119,4 @@ def test_without_java_a_stage_that_needs_spark_says_so_in_one_line(tmp_path):
 def needs_spark() -> None:
     argv = ["--cluster", "a", "--lake", sys.argv[1]]
     body = lambda work: stage.Outcome(str(work.spark))  # noqa: E731
-    sys.exit(stage.run(stage.parser("reads", None), body, argv, starts_spark="if needed"))
+    sys.exit(stage.run(stage.parser("reads", None), body, argv))

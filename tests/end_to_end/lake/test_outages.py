@@ -97,7 +97,7 @@ def stage_at(
         return Outcome("collect: done")
 
     arguments = ["--cluster", "a", "--lake", location, "--run-id", run_id]
-    return run(parser("collect", None), body, arguments, starts_spark="never")
+    return run(parser("collect", None), body, arguments)
 
 
 def check_published_once(location: str, *runs: str) -> None:
