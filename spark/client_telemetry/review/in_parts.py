@@ -209,7 +209,6 @@ def _reviewed(
         name,
         version,
         tuple(sorted(track.addresses)),
-        tuple(sorted(track.protocols)),
         foreseen,
         tuple(happened),
         comparison,

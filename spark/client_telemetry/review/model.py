@@ -25,7 +25,6 @@ class ReviewedClient:
     software_name: str
     software_version: str
     addresses: tuple[str, ...]
-    listener_protocols: tuple[str, ...]
     prediction: Prediction | None
     outcomes: tuple[Outcome, ...]
     comparison: Comparison

@@ -319,9 +319,7 @@ class _Series:
         bounds = np.searchsorted(self.functions.keys, np.arange(self._tracks + 1) * _KEYS).tolist()
         codes = (self.functions.keys % _KEYS).tolist()
         rates = self._rates(codes)
-        addresses, protocols = (
-            uses.clients[name].to_pylist() for name in ("client_address", "security_protocol")
-        )
+        addresses = uses.clients["client_address"].to_pylist()
         groups: dict[int, set[str]] = {}
         for client, group in zip(
             *(uses.groups[name].to_pylist() for name in ("client", "group_id")), strict=True
@@ -346,7 +344,6 @@ class _Series:
                 key.software_name,
                 candidate.version,
                 own_addresses,
-                tuple(sorted({protocols[client] or "" for client in candidate.clients})),
                 candidate.prediction,
                 outcomes,
                 compared(candidate.prediction, outcomes),

@@ -13,7 +13,7 @@ def clients(count: int, every: float, happened: tuple[str, str] = STOPPED) -> li
     word, kind = happened
     return [
         ReviewedClient(
-            f"c{n}", "User:a", "", "", (), (), None,
+            f"c{n}", "User:a", "", "", (), None,
             (Outcome("finalized", word, kind, 1000.0 + n * every, reasons=("it stopped",)),), Comparison.UNEXPECTED,
         )
         for n in range(count)
@@ -46,6 +46,6 @@ def test_others_are_their_own(some: list[ReviewedClient]) -> None:
 
 def test_what_was_predicted_stays_so() -> None:
     some = clients(TOGETHER, 1.0)
-    some[3] = ReviewedClient("p", "User:a", "", "", (), (), None, some[3].outcomes, Comparison.HAPPENED)
+    some[3] = ReviewedClient("p", "User:a", "", "", (), None, some[3].outcomes, Comparison.HAPPENED)
     changed, _ = with_common_minutes(some)
     assert changed[3].comparison == Comparison.HAPPENED and len(changed[3].last_outcome.reasons) == 2

@@ -72,9 +72,9 @@ def test_who_failed_during_the_roll_alone_is_well_again() -> None:
     assert compared(safe, [stuck, Outcome("rolled_back", Happened.UNAFFECTED)]) == Comparison.UNEXPECTED
     assert compared(of_rule("observed_version_refused", 0), [refused, well]) == Comparison.HAPPENED
 
-    client = ReviewedClient("a", "User:a", "", "", (), (), safe, (stuck, well), Comparison.NOT_COUNTED)
+    client = ReviewedClient("a", "User:a", "", "", (), safe, (stuck, well), Comparison.NOT_COUNTED)
     assert well_again(client) == "failed during the roll, well again" and not client.is_down
-    client = ReviewedClient("a", "User:a", "", "", (), (), safe, (later, well), Comparison.UNEXPECTED)
+    client = ReviewedClient("a", "User:a", "", "", (), safe, (later, well), Comparison.UNEXPECTED)
     assert well_again(client) == "failed during the upgrade, well again"
-    client = ReviewedClient("a", "User:a", "", "", (), (), safe, (stuck,), Comparison.UNEXPECTED)
+    client = ReviewedClient("a", "User:a", "", "", (), safe, (stuck,), Comparison.UNEXPECTED)
     assert well_again(client) == "" and client.is_down

@@ -81,7 +81,7 @@ def _ticket(upgrade: Upgrade, owner: str | None, change: str, items: Sequence[It
     wiki = forms.wiki(short) if tasks else f"{forms.wiki_text(upgrade.beginning)}\n"
     return Ticket(
         key,
-        _title(upgrade, owner, change, tasks, days),
+        _title(upgrade, owner, change, days),
         f"{markdown}\n{_done(done, code, prose)}{last}\n",
         f"{wiki}\n{_done(done, forms.wiki_code, forms.wiki_text)}{last}\n",
         min(days).isoformat() if days else "",
@@ -90,9 +90,7 @@ def _ticket(upgrade: Upgrade, owner: str | None, change: str, items: Sequence[It
     )
 
 
-def _title(
-    upgrade: Upgrade, owner: str | None, change: str, tasks: Sequence[Task], days: Sequence[dt.date]
-) -> str:
+def _title(upgrade: Upgrade, owner: str | None, change: str, days: Sequence[dt.date]) -> str:
     """Without the number of applications: a title that changes daily is no title."""
     whose = _REFERS.sub(r"\1 ", owner or "no owner")
     by = f" by {min(days)}" if days else ""
