@@ -97,3 +97,14 @@ def test_damage_is_refused(damaged, column, value, says):
     with pytest.raises(DamagedKnowledge, match=r"cluster_notes\.csv line 2: ") as refused:
         cluster_notes.known()
     assert says in str(refused.value)
+
+
+def test_readers_of_committed_offsets_meet_new_records():
+    """Burrow and CMAK saw no groups after an upgrade to 2.1, and no members after one to 2.3 (their issues are the source)."""
+    assert "consumer_offsets_2_1" in ids("2.0.1", "2.1.0") and "consumer_offsets_2_3" not in ids(
+        "2.0.1", "2.1.0"
+    )
+    assert "consumer_offsets_2_3" in ids("2.2.2", "2.3.0") and "consumer_offsets_2_1" not in ids(
+        "2.2.2", "2.3.0"
+    )
+    assert {"consumer_offsets_2_1", "consumer_offsets_2_3"} <= set(ids("1.1.1", "2.8.2"))
