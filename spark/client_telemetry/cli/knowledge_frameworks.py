@@ -52,9 +52,7 @@ def _carried(
     """
     name = _coordinates(package)
     group, _, artefact = name.partition(":")
-    published = frameworks.stable(
-        repository.versions(group, artefact, "pom" if package.contains == MANAGES else "jar")
-    )
+    published = frameworks.stable(repository.versions(group, artefact))
     known = [each for each in published if carried_versions.library_version(_KIND, package.name, each)]
     look_up = read.managed if package.contains == MANAGES else read.brought
     found: dict[str, str] = {}

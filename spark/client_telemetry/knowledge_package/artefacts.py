@@ -26,13 +26,6 @@ MAVEN_TIMEOUT_S = 300
 _GROUP, _CLIENTS = "org.apache.kafka", "kafka-clients"
 _COORDINATES = re.compile(r"\w[\w.-]*:\w[\w.-]*:\w[\w.+-]*")
 
-_POM = """<project><modelVersion>4.0.0</modelVersion>
-<groupId>client-telemetry</groupId><artifactId>versions</artifactId><version>1</version><packaging>pom</packaging>
-<dependencies><dependency><groupId>{group}</groupId><artifactId>{artefact}</artifactId><version>[0,)</version><type>{type}</type>
-<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency></dependencies>
-</project>
-"""
-"""A project that needs any release: to choose one, Maven fetches the list of them."""
 _FIRST_RELEASE = (0, 10)
 """Of Kafka, whose clients are in a jar of their own since 0.8.2 and are known since this one."""
 
@@ -55,25 +48,26 @@ class MavenRepository:
             raise NotFetched(f"{self.base or 'Maven'}: lists no release of {_CLIENTS}")
         return sorted(found, key=releases.parse)
 
-    def versions(self, group: str, artefact: str, kind: str = "jar") -> list[str]:
-        """All that the repository lists, in its order. `kind`: jar or pom. Raises NotFetched."""
+    def versions(self, group: str, artefact: str) -> list[str]:
+        """All that the repository lists, in its order. Raises NotFetched."""
         where = _path(group, artefact, "maven-metadata.xml")
         text = (
             fetching.content(f"{self.base}/{where}").decode(errors="replace")
             if self.base
-            else self._metadata_of_maven(group, artefact, kind)
+            else self._metadata_of_maven(group, artefact)
         )
         found = re.findall(r"<version>([^<\s]+)</version>", text)
         if not found:
             raise NotFetched(f"{self.base or 'Maven'}: lists no version of {group}:{artefact}")
         return list(dict.fromkeys(found))
 
-    def _metadata_of_maven(self, group: str, artefact: str, kind: str) -> str:
-        """What Maven keeps of the list of versions when it resolves a range of them."""
-        self.cache.mkdir(parents=True, exist_ok=True)
-        pom = self.cache / "pom.xml"
-        pom.write_text(_POM.format(group=group, artefact=artefact, type=kind), encoding="utf-8")
-        self._maven(f"the list of versions of {artefact}", "-U", "-f", str(pom), "dependency:resolve")
+    def _metadata_of_maven(self, group: str, artefact: str) -> str:
+        """What Maven keeps of the list of versions when it looks the latest one up. A range of versions would have it read the POM
+        of each, and fail at one that is broken.
+        """
+        latest = f"-Dartifact={group}:{artefact}:LATEST:pom"
+        what = f"the list of versions of {artefact}"
+        self._maven(what, "-U", "dependency:get", latest, "-Dtransitive=false")
         folder = self.cache / "m2" / group.replace(".", "/") / artefact
         return "".join(file.read_text("utf-8", "replace") for file in folder.glob("maven-metadata-*.xml"))
 

@@ -19,7 +19,7 @@ class Repository:
     def __init__(self, poms: dict[str, str]) -> None:
         self.poms, self.asked = poms, list[str]()
 
-    def versions(self, group: str, artefact: str, kind: str) -> list[str]:
+    def versions(self, group: str, artefact: str) -> list[str]:
         name = f"{group}:{artefact}:"
         if not (found := [each.removeprefix(name) for each in self.poms if each.startswith(name)]):
             raise NotFetched("404")
