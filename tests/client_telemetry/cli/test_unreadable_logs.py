@@ -173,6 +173,21 @@ def test_server_logs_alone_say_nothing_of_clients(tmp_path, capsys):
     assert " 0 requests" not in said.out + said.err
 
 
+def test_failed_logins_of_an_unknown_broker_are_not_kept_as_none(tmp_path, capsys):
+    """With 1=FILE, a later conversion reads what this one could not place."""
+    login = (
+        "[2026-11-22 10:48:20,123] INFO [SocketServer] Failed authentication with /10.0.0.7 (channelId=x) (Authentication failed) "
+        "(org.apache.kafka.common.network.Selector)\n"
+    )
+    log = tmp_path / "server.log"
+    log.write_text(login)
+    options = ["request_log", "--cluster=x", f"--raw={tmp_path / 'raw'}"]
+    assert convert.main([*options, str(log)]) == 2
+    assert "nothing was read: 1 refused requests and failed logins were left out" in capsys.readouterr().err
+    assert convert.main([*options, "--release=3.9.1", f"1={log}"]) == 0
+    assert "0 requests refused, 1 failed logins" in capsys.readouterr().out
+
+
 def test_a_request_log_that_cannot_be_read_is_not_called_missing(tmp_path, capsys):
     logs = tmp_path / "logs"
     logs.mkdir()

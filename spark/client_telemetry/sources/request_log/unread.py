@@ -44,9 +44,16 @@ def no_requests(survey: Survey) -> str:
 
 def reasons_for_nothing(survey: Survey) -> str:
     """Why none of the logs has anything that could be read; empty if something could."""
-    if survey.brokers or any(file.entries or file.counted for file in survey.files):
+    if survey.brokers or survey.has_requests:
         return ""
-    return no_requests(survey)
+    return f"nothing was read: {_of_no_broker(survey)}" if survey.of_no_broker else no_requests(survey)
+
+
+def _of_no_broker(survey: Survey) -> str:
+    return (
+        f"{survey.of_no_broker:,} refused requests and failed logins were left out, because nothing shows which broker "
+        "logged them: give the file of each broker as 1=FILE"
+    )
 
 
 def _server_logs(files: Sequence[SurveyedFile]) -> str:
@@ -126,10 +133,7 @@ def reading_warnings(survey: Survey) -> list[str]:
             f"not read, because the logger or the time cannot be told, such as `{shortened(unread[0].example)}`"
         )
     if survey.of_no_broker:
-        warnings.append(
-            f"{survey.of_no_broker:,} refused requests and failed logins were left out, because nothing shows which broker "
-            "logged them: give the file of each broker as 1=FILE"
-        )
+        warnings.append(_of_no_broker(survey))
     if left_out := sum(file.without_message for file in files):
         warnings.append(
             f"{left_out:,} records have no message: journalctl -o json leaves out those above 4096 bytes; run it with --all"
