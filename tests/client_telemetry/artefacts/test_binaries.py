@@ -524,6 +524,30 @@ def test_layers_of_every_compression_are_read(tmp_path):
     assert clients(tmp_path, "image.tar", saved(frames)) == plain
 
 
+def _of_a_large_window(content: bytes) -> bytes:
+    """zstd whose reader has to keep 256 MiB."""
+    written = io.BytesIO()
+    settings = zstandard.ZstdCompressionParameters(window_log=28)
+    with zstandard.ZstdCompressor(compression_params=settings).stream_writer(written, closefd=False) as frame:
+        frame.write(content)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("layer", "reason"),
+    [
+        (_of_a_large_window(LAYER), "too much memory"),
+        (gzip.compress(gzip.compress(LAYER)), " header"),
+        (lzma.compress(LAYER), " header"),
+        (gzip.compress(LAYER)[:-100], "ended before the end-of-stream marker"),
+    ],
+    ids=["a large window", "twice", "xz", "cut off"],
+)
+def test_layers_that_a_log_may_be_and_an_image_is_not_are_refused(tmp_path, layer, reason):
+    """Logs are read that way (sources/compression.py)."""
+    assert reason in refusal(tmp_path, "image.tar", saved(layer))
+
+
 def test_a_part_that_cannot_be_read_hides_nothing_of_the_rest(tmp_path):
     layer = tar({"var/lib/rpm/Packages": "x", "app/broken.jar": "x", "app/a.jar": KAFKA})
     (tmp_path / "image.tar").write_bytes(saved(layer))
