@@ -34,7 +34,7 @@ help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: install  ## process the bundled sample through Airflow and Spark, and print the path of the upgrade report
-	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command sample_run $(END)
+	@$(INTERRUPTIBLE) $(AIRFLOW) include/warm.sh python -m include.command sample_run $(END)
 
 owners: install  ## try owner rules on the clients of the last processed day: OWNERS=file, ARGS=--every-client
 	@$(BIN)/client-telemetry owners --lake $(call quoted,$(or $(LAKE),var/lake)) \
@@ -43,12 +43,12 @@ owners: install  ## try owner rules on the clients of the last processed day: OW
 history: install  ## first seen, last seen, gone since of every application (or client family: --clients), as CSV: ARGS="--state gone"
 	@$(BIN)/client-telemetry history --lake $(call quoted,$(or $(LAKE),var/lake)) $(ARGS)
 
-test: install $(KAFKA_CLIENTS)  ## all tests that need no additional software
+test: install $(STAMPS)/class_archive $(KAFKA_CLIENTS)  ## all tests that need no additional software
 	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 ask: install  ## ask an upgrade question of the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW, MECHANISMS, PLANNED_FOR=2026-12-05, ASKED_BY=contact
 	@test -n "$(CLUSTER)" && test -n "$(TO)" || { echo "specify the cluster and the target release: make ask CLUSTER=fleet TO=4.3.1" >&2; exit 2; }
-	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command ask --cluster=$(call quoted,$(CLUSTER)) --to=$(call quoted,$(TO)) \
+	@$(INTERRUPTIBLE) $(AIRFLOW) include/warm.sh python -m include.command ask --cluster=$(call quoted,$(CLUSTER)) --to=$(call quoted,$(TO)) \
 	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(DAY),--day=$(call quoted,$(DAY))) $(if $(WINDOW),--window=$(call quoted,$(WINDOW))) $(if $(MECHANISMS),--mechanisms=$(call quoted,$(MECHANISMS))) \
 	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) $(END)
 
@@ -102,11 +102,11 @@ $(STAMPS)/executors: $(shell find spark -type f -not -path '*/__pycache__/*' -no
 	@touch $@
 
 requarantine: install  ## reprocess days that have quarantined records
-	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command requarantine $(END)
+	@$(INTERRUPTIBLE) $(AIRFLOW) include/warm.sh python -m include.command requarantine $(END)
 
 ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; stop it with Ctrl-C
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
-	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh include/ui.sh $(END)
+	@$(INTERRUPTIBLE) $(AIRFLOW) include/warm.sh include/ui.sh $(END)
 
 # Each part can be run alone; `make -k check` runs all of them in spite of failures.
 check: check-python check-generated check-shell check-markdown check-java docs  ## Python, types, boundaries, generated files, shell, Markdown, Java, links of the documentation
@@ -153,7 +153,7 @@ review-accuracy: install  ## compare reviews of recorded upgrades with what happ
 withheld-facts: install  ## compare 100,000 verdicts on made clients, of which facts are withheld, with what protocol facts say
 	@$(BIN)/python -m benchmarks.withheld_facts --write docs/accuracy-withheld-facts.md
 
-bench: install $(STAMPS)/peers  ## benchmark against peers and write docs/performance.md; a single benchmark: ARGS=decode
+bench: install $(STAMPS)/class_archive $(STAMPS)/peers  ## benchmark against peers and write docs/performance.md; a single benchmark: ARGS=decode
 	@$(AIRFLOW) python -m benchmarks.bench $(ARGS)
 
 fuzz: install  ## compare the fast decoder with the slow one on damaged pushes: ARGS="SECONDS SEED"
@@ -194,7 +194,7 @@ storage: install $(STAMPS)/storage_jars  ## what tables in S3 or another catalog
 	@$(SET_POOL)
 
 # Jars of another version stay beside the new ones nowhere: those of the storage are fetched again if they were.
-install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/bytecode $(STAMPS)/jars $(wildcard $(STAMPS)/storage_jars) $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/class_archive $(STAMPS)/airflow
+install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/bytecode $(STAMPS)/jars $(wildcard $(STAMPS)/storage_jars) $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/airflow
 
 $(STAMPS)/machine: include/machine.sh
 	@include/machine.sh $(PYTHON)
@@ -322,7 +322,7 @@ $(STAMPS)/spark: spark/client_telemetry/pipeline/spark-defaults.conf.in spark/co
 	@cp spark/conf/log4j2.properties var/spark/
 	@touch $@
 
-# Made anew when there are more jars.
+# Made anew when there are more jars. Stages of a small day start no JVM: this is for tests, and for those who follow docs/storage.md.
 $(STAMPS)/class_archive: spark/class_archive.py $(STAMPS)/jars $(STAMPS)/spark $(wildcard $(STAMPS)/storage_jars)
 	@echo "archiving the classes that Spark loads ..."
 	@SPARK_CONF_DIR=$(CURDIR)/var/spark $(AIRFLOW) python spark/class_archive.py

@@ -6,7 +6,6 @@ principal's clients are grouped into applications once more, as the job does it 
 """
 
 import datetime as dt
-import os
 import random
 import statistics
 import subprocess
@@ -93,7 +92,7 @@ def run() -> list[Section]:
     )
     of_warm = (
         f"The question about {QUESTIONS[0][0]:,} clients, asked {WARM_QUESTIONS} times of a process that stays up "
-        "(`include/spark_connect.sh`, docs/deployment.md). *Later*: the median of the questions after the first."
+        "(`include/warm.sh`, docs/deployment.md). *Later*: the median of the questions after the first."
     )
     return [Section("An upgrade question", text, rows), Section("Questions to a warm process", of_warm, warm)]
 
@@ -117,7 +116,7 @@ def job(stage: str, *given: str) -> tuple[Cost, int]:
 def ask_warm(lake: str, target: str) -> list[Cost]:
     """What each of WARM_QUESTIONS costs, one after the other."""
     started = subprocess.Popen(
-        [CHECKOUT / "include/spark_connect.sh", "bash", "-c", 'echo "$SPARK_REMOTE $WARM_JOBS"; cat'],
+        [CHECKOUT / "include/warm.sh", "bash", "-c", 'echo "$WARM_JOBS"; cat'],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -125,12 +124,11 @@ def ask_warm(lake: str, target: str) -> list[Cost]:
     assert started.stdout is not None
     with started:
         started.stdout.readline()  # what it says to people
-        remote, socket = started.stdout.readline().split()
-        environment = os.environ | {"SPARK_REMOTE": remote, "WARM_JOBS": socket}
+        socket = started.stdout.readline().strip()
         run = [sys.executable, CHECKOUT / "spark/warm_jobs.py", "run", socket, RUN_STAGE, "impact"]
 
         def question() -> None:
-            subprocess.run([*run, *arguments(lake, target)], check=True, env=environment)
+            subprocess.run([*run, *arguments(lake, target)], check=True)
 
         return [cost_with_workers(question) for _ in range(WARM_QUESTIONS)]
 

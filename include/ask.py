@@ -1,6 +1,6 @@
 """Asks an upgrade question of the local lake through Airflow, and prints the answer and where the report is.
 
-    include/airflow.sh include/spark_connect.sh python -m include.ask --cluster fleet --to 4.3.1 [--from 4.0.0]
+    include/airflow.sh include/warm.sh python -m include.ask --cluster fleet --to 4.3.1 [--from 4.0.0]
         [--day 2026-11-21] [--window 7] [--planned-for 2026-12-05] [--asked-by kafka@example.com]
         [--mechanisms CLIENTS=SCRAM-SHA-512,PLAIN]
 

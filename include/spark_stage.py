@@ -58,9 +58,6 @@ their own: where the catalog is a SQLite file, there must not be two writers."""
 FAILURE_KEY = "failure"
 """XCom of a stage that failed: the sentence that says why and what to do."""
 
-REMOTE_VARIABLE = "SPARK_REMOTE"
-"""Spark's own variable for the address of a Connect server."""
-
 WARM_VARIABLE = "WARM_JOBS"
 """Path of the socket of spark/warm_jobs.py, if there is one."""
 
@@ -98,21 +95,6 @@ class StageRefused(AirflowFailException):
     """The job refused its arguments or a quality gate failed: another attempt would end the same way."""
 
 
-class ConnectHook(SparkSubmitHook):
-    """Starts a job as a client of the Spark Connect server that SPARK_REMOTE names.
-
-    spark-submit refuses a master beside a remote, and its hook always names a master; a client needs neither, nor
-    a JVM of its own. Everything else (log, exit code, kill) is as with spark-submit.
-    """
-
-    def _build_spark_submit_command(self, application: str) -> list[str]:
-        command = [application, *self._application_args]
-        warm = os.environ.get(WARM_VARIABLE)
-        if warm:
-            command = [str(CHECKOUT / "spark" / "warm_jobs.py"), "run", warm, *command]
-        return [sys.executable, *command]
-
-
 class PythonHook(SparkSubmitHook):
     """Starts a job under Python: it starts Spark only if it needs it, and then with the options that spark-submit would have had.
 
@@ -126,7 +108,9 @@ class PythonHook(SparkSubmitHook):
         options = ["--conf", "spark.ui.showConsoleProgress=false", *self._build_spark_common_args()]
         self._env = {**(self._env or {}), "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"])}
         python = os.environ.get("PYSPARK_DRIVER_PYTHON") or os.environ.get("PYSPARK_PYTHON")
-        command = [python or sys.executable, application, *self._application_args]
+        warm = os.environ.get(WARM_VARIABLE)
+        through = [str(CHECKOUT / "spark" / "warm_jobs.py"), "run", warm] if warm else []
+        command = [python or sys.executable, *through, application, *self._application_args]
         self.log.info("%s; options of Spark, if it is needed: %s", *map(self._mask_cmd, (command, options)))
         return command
 
@@ -134,9 +118,8 @@ class PythonHook(SparkSubmitHook):
 class SparkStage(SparkSubmitOperator):
     """Runs a stage (spark/run_stage.py) for one cluster, or for the lake, and returns what the job reported.
 
-    The job runs under Python, and starts Spark with the connection ``spark_default`` if it needs it; or, where the
-    environment variable SPARK_REMOTE names a Spark Connect server, as a client of that; and where WARM_JOBS names the socket of
-    spark/warm_jobs.py, in a fork of it.
+    The job runs under Python, and starts Spark with the connection ``spark_default`` if it needs it; where WARM_JOBS names the
+    socket of spark/warm_jobs.py, in a fork of that.
 
     :param cluster: name in the clusters file; the lake and all other locations are looked up at run time. None or empty:
         the job is about the whole lake
@@ -255,8 +238,6 @@ class SparkStage(SparkSubmitOperator):
                 context["outlet_events"][outlet].add(asset_of(cluster), extra=told)
 
     def _get_hook(self) -> SparkSubmitHook:
-        if os.environ.get(REMOTE_VARIABLE):
-            return ConnectHook(conn_id=self._conn_id, application_args=self.application_args)
         hook = super()._get_hook()
         hook.__class__ = PythonHook  # the same options; only the command is another
         return hook

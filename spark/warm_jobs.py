@@ -4,8 +4,8 @@
     python spark/warm_jobs.py run SOCKET JOB [ARGUMENT ...]
 
 `run` behaves like `python JOB ARGUMENT ...`: same output, same exit code, its own environment and folder. Importing
-pyspark, pyiceberg, pandas and Great Expectations costs each job more CPU than a small day's work does. Jobs are
-Spark Connect clients here (SPARK_REMOTE): a fork must not share a JVM with its parent.
+pyspark, pyiceberg, pandas and Great Expectations costs each job more CPU than a small day's work does. A job that needs
+Spark starts it itself: a fork must not share a JVM with its parent.
 """
 
 import gc
@@ -21,17 +21,14 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 READY_WITHIN = 180
-"""Seconds that a job waits for the server, and the server for Spark."""
+"""Seconds that a job waits for the server."""
 
 
 def serve(path: str) -> None:
     """Listen on a Unix socket until killed; one fork per job."""
     import_what_jobs_import()
-    address = urlsplit(os.environ["SPARK_REMOTE"])
-    _retry(lambda: socket.create_connection((address.hostname, address.port)).close())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
@@ -51,7 +48,6 @@ def import_what_jobs_import() -> None:
     import duckdb  # noqa: F401
     import great_expectations  # noqa: F401
     import pandas  # noqa: F401
-    import pyspark.sql.connect.session  # noqa: F401
 
     from client_telemetry.knowledge_package import store
     from client_telemetry.pipeline import duckdb_sql

@@ -84,7 +84,7 @@ class _SampleInTheBackground:
         (self.folder / "clusters.yaml").write_text(own, encoding="utf-8")
         commands = (
             "(python -c 'from airflow.utils.db import initdb; initdb()' >initdb.log 2>&1 && cd \"$CHECKOUT\" && "
-            "include/spark_connect.sh python -m include.sample_run); echo $? >code.new; mv code.new code"
+            "include/warm.sh python -m include.sample_run); echo $? >code.new; mv code.new code"
         )
         environment = {
             **os.environ,

@@ -22,7 +22,7 @@ MASTER = f"""/opt/client-telemetry/spark.sh master --host 127.0.0.1 --port {PORT
 while kill -0 $master && ! (exec 3<>/dev/tcp/127.0.0.1/{PORT}) 2>/dev/null; do sleep 0.2; done
 kill $master && {{ wait $master || :; }}"""
 SAMPLE = """export AIRFLOW_HOME=/state/airflow CLIENT_TELEMETRY_CLUSTERS=/state/clusters.yaml
-include/airflow.sh include/spark_connect.sh python -m include.command sample_run"""
+include/airflow.sh include/warm.sh python -m include.command sample_run"""
 AS_USER = 'test "$(id -un)" = client-telemetry'
 CHECKS = {
     "client-telemetry-executor": (

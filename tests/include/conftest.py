@@ -57,7 +57,6 @@ def ti():
 @pytest.fixture
 def run(clusters_file, calls_of_spark_submit, tmp_path, ti, monkeypatch):
     """Runs a stage of the cluster `east`; what fake_bin/spark-submit does is given as `behaviour`."""
-    monkeypatch.delenv("SPARK_REMOTE", raising=False)
     clusters_file(f"""
 lake: {tmp_path}/lake
 publish: {tmp_path}/published

@@ -165,26 +165,14 @@ def test_where_drivers_run_in_the_cluster_it_is_submitted(monkeypatch):
     assert (command[0], command[-2:]) == ("spark-submit", ["run_stage.py", "impact"])
 
 
-def test_with_a_connect_server_the_job_is_a_client_of_it(clusters_file, tmp_path, ti, monkeypatch):
-    clusters_file(f"""
-lake: {tmp_path}/lake
-publish: {tmp_path}/published
-results: {tmp_path}/results
-clusters: [{{name: east, cluster_id: -aaa, raw: s3://dumps/east}}]
-""")
-    job = tmp_path / "run_stage.py"
-    job.write_text("""
-import json, os, sys
-options = dict(word.removeprefix("--").split("=", 1) for word in sys.argv[2:])
-with open(options["result"], "w") as result:
-    json.dump({"status": "ok", "message": f"{sys.argv[1]} on {os.environ['SPARK_REMOTE']}", "days": options["days"]}, result)
-""")
-    monkeypatch.setenv("SPARK_REMOTE", "sc://127.0.0.1:1")
-    monkeypatch.setenv("PATH", "/nowhere")  # no spark-submit
-    operator = SparkStage(task_id="decode", cluster="east", arguments={"days": ["2026-11-21"]})
-    operator.application = str(job)
-    report = operator.execute({"ti": ti, "run_id": RUN_ID, "dag": SimpleNamespace(dag_id="a_dag")})
-    assert (report["message"], report["days"]) == ("decode on sc://127.0.0.1:1", "2026-11-21")
+def test_with_a_warm_process_the_job_is_a_fork_of_it(monkeypatch):
+    connection = {"conn_type": "spark", "host": "local[2]"}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    monkeypatch.setenv("WARM_JOBS", "/run/socket")
+    hook = PythonHook(conn_id="spark_default", application_args=["impact"])
+    _, warm, *command = hook._build_spark_submit_command("run_stage.py")
+    assert warm.endswith("/spark/warm_jobs.py")
+    assert command == ["run", "/run/socket", "run_stage.py", "impact"]
 
 
 def test_a_task_links_to_what_its_run_published():

@@ -5,13 +5,10 @@ elsewhere.
 import argparse
 import datetime as dt
 import json
-import os
-import re
 import signal
 import sys
 import threading
 import traceback
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -21,7 +18,6 @@ from typing import NoReturn
 
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
-from pyspark.sql.utils import is_remote
 
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import day
@@ -63,7 +59,6 @@ from client_telemetry.workers.cluster_check import (
 OK, FAILED, BAD_ARGUMENTS, GATE_FAILED = 0, 1, 2, 3
 _ATTEMPTS = 3
 _GATES_AT_ONCE = 4
-_SESSION_ID = re.compile(r"\bsession_id=([0-9a-f-]{36})")
 
 
 class BadArguments(Exception):
@@ -124,19 +119,14 @@ def use_own_knowledge(folder: str | None) -> None:
 
 
 def spark_session(stage: str, lake: str, workers_import: str | None = None) -> SparkSession:
-    """A session with the lake's catalog. If Spark already runs (a test's, or a Connect server named by SPARK_REMOTE),
-    it is a separate session of that; a catalog `lake` configured by spark-submit stays. `workers_import`: see
-    stages.WORKERS_IMPORT; a running Spark already has its workers.
+    """A session with the lake's catalog. If Spark already runs (a test's), it is a separate session of that; a catalog
+    `lake` configured by spark-submit stays. `workers_import`: see stages.WORKERS_IMPORT; a running Spark already has its
+    workers.
     """
     settings = spark_settings(lake)
-    # Spark's own function reports it only once there is a session, and reading the settings of a local Spark starts a
-    # JVM.
-    remote = is_remote() or "SPARK_REMOTE" in os.environ
-    active = None if remote else SparkSession.getActiveSession()
+    active = SparkSession.getActiveSession()
     if active is not None:
         session = active.newSession()
-    elif remote:
-        session = _remote_session(settings)
     else:
         with _interrupt_deferred():
             check_master()
@@ -155,22 +145,9 @@ def spark_session(stage: str, lake: str, workers_import: str | None = None) -> S
             session.conf.set(name, value)
     session.conf.set("spark.sql.session.timeZone", "UTC")
     check_executors(session)
-    if workers_import and active is None and not remote:
+    if workers_import and active is None:
         threading.Thread(target=_start_a_worker, args=(session,), daemon=True).start()
     return session
-
-
-def _remote_session(settings: Mapping[str, str]) -> SparkSession:
-    """A session of Spark Connect. Where SPARK_REMOTE names one (include/spark_connect.sh), all stages with these settings
-    share one: a session keeps the catalog that it has opened, and another lake needs another one.
-    """
-    remote = os.environ.get("SPARK_REMOTE", "")
-    named = _SESSION_ID.search(remote)
-    builder = SparkSession.builder
-    if named:
-        own = uuid.uuid5(uuid.UUID(named[1]), json.dumps(settings, sort_keys=True))
-        builder = builder.remote(remote.replace(named[1], str(own)))
-    return builder.getOrCreate()
 
 
 def _start_a_worker(session: SparkSession) -> None:

@@ -42,8 +42,16 @@ class UnusableCluster(Exception):
     """Spark's master or an executor lacks something; the message is one line."""
 
 
+_REMOTE = "SPARK_REMOTE"
+"""Spark's own variable for the address of a Connect server."""
+
+
 def check_master() -> None:
     """Raises UnusableCluster if Spark does not start here, or the master of this process's settings does not answer."""
+    if os.environ.get(_REMOTE):
+        raise UnusableCluster(
+            f"stages are no clients of a Spark Connect server: unset {_REMOTE}, and name a master"
+        )
     try:
         SparkContext._ensure_initialized()
     except PySparkRuntimeError as error:

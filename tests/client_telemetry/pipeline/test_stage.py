@@ -12,29 +12,10 @@ from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import stage
 from client_telemetry.pipeline.inputs import as_read
 from client_telemetry.tables.brokers import BROKERS
-from pyspark.sql import SparkSession
 
 from tests.client_telemetry.lake.conftest import DAY, created, expire_all_but_the_heads, staged
 
 CHECKOUT = Path(__file__).parents[3]
-
-
-class Connected(Exception):
-    """Spark was asked for a session."""
-
-
-def test_a_client_of_a_connect_server_starts_no_spark_of_its_own(monkeypatch):
-    def started():
-        raise AssertionError("the settings of a local Spark were read, for which a JVM starts")
-
-    def connect(_):
-        raise Connected
-
-    monkeypatch.setenv("SPARK_REMOTE", "sc://127.0.0.1:1")
-    monkeypatch.setattr(stage, "check_master", started)
-    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", connect)
-    with pytest.raises(Connected):
-        stage.spark_session("impact", "var/lake")
 
 
 def lake_with_an_expired_snapshot(location: str) -> tuple[Lake, int]:

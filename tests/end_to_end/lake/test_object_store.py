@@ -126,7 +126,7 @@ def test_both_dags_with_everything_in_an_object_store(store, catalog, web, tmp_p
     clusters.write_text(yaml.safe_dump(CLUSTERS))
     monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", str(clusters))
     home = tmp_path / "airflow"
-    run = "airflow db migrate >/dev/null 2>&1 && include/spark_connect.sh python -m include.sample_run"
+    run = "airflow db migrate >/dev/null 2>&1 && include/warm.sh python -m include.sample_run"
     done = subprocess.run(
         [CHECKOUT / "include" / "airflow.sh", "bash", "-c", run],
         cwd=CHECKOUT,
@@ -171,7 +171,6 @@ def test_credentials_come_from_an_airflow_connection(store, catalog, web, tmp_pa
         keys = {"login": store["AWS_ACCESS_KEY_ID"], "password": store["AWS_SECRET_ACCESS_KEY"]}
         connection = json.dumps({"conn_type": "aws", **keys, "extra": extra})
         without.setenv(f"AIRFLOW_CONN_{credentials.STORE.upper()}", connection)
-        without.delenv("SPARK_REMOTE", raising=False)
         for name in store.keys() - {"AWS_EC2_METADATA_DISABLED"}:
             without.delenv(name)
         clusters = tmp_path / "clusters.yaml"

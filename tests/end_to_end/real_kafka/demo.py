@@ -262,7 +262,7 @@ def _airflow(store: ObjectStore) -> Iterator[Airflow]:
     )
     say("preparing Airflow ...")
     preparations = (["db", "migrate"], ["pools", "set", "lake_writer", "1", "Stages that write tables"])
-    command = (str(CHECKOUT / "include" / "spark_connect.sh"), "python", "-m", "include.standalone")
+    command = (str(CHECKOUT / "include" / "warm.sh"), "python", "-m", "include.standalone")
     with airflow_server.started(command, preparations, settings) as (url, _, _):
         airflow = Airflow(url, password)
         _wait("Airflow answers", STARTS_WITHIN_S, airflow.answers)

@@ -1,0 +1,34 @@
+"""The process that `make run` and `make ui` keep warm between jobs."""
+
+import subprocess
+import sys
+
+from include.clusters import CHECKOUT
+
+JOB = """
+import os, sys
+from client_telemetry.pipeline.stage import spark_session
+
+print("job", os.getppid(), "pyarrow" in sys.modules)
+if len(sys.argv) > 1:
+    session = spark_session("test", sys.argv[1])
+    of_python = session.range(0, 3, 1, 1).mapInArrow(lambda batches: batches, "id long").count()
+    print("spark", session.sparkContext.appName, session.conf.get("spark.sql.catalog.lake.warehouse"), of_python)
+"""
+
+
+def test_jobs_are_forks_of_one_process_and_start_spark_themselves(tmp_path):
+    """With the settings of their own environment; and each of them ends with its own exit code."""
+    job, fails = tmp_path / "job.py", tmp_path / "fails.py"
+    job.write_text(JOB)
+    fails.write_text("raise SystemExit(3)")
+    run = f'{sys.executable} {CHECKOUT / "spark/warm_jobs.py"} run "$WARM_JOBS"'
+    named = "PYSPARK_SUBMIT_ARGS='--master local[1] --name own pyspark-shell'"
+    jobs = f"{run} {job} && {named} {run} {job} {tmp_path / 'lake'} && {run} {fails}"
+    command = [CHECKOUT / "include/airflow.sh", CHECKOUT / "include/warm.sh", "sh", "-c", jobs]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 3, done.stderr[-2000:]
+    lines = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("job")]
+    assert len(lines) == 2 and lines[0] == lines[1] and lines[0][1] == "True"
+    (spark,) = (line for line in done.stdout.splitlines() if line.startswith("spark"))
+    assert spark == f"spark client-telemetry test file://{tmp_path}/lake 3"
