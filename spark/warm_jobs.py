@@ -16,6 +16,7 @@ import runpy
 import signal
 import socket
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -69,6 +70,7 @@ def _run_job(client: socket.socket) -> None:
     job = json.loads(message)
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
+    threading.Thread(target=_end_with, args=(client,), daemon=True).start()
     os.chdir(job["folder"])
     os.environ.clear()
     os.environ.update(job["environment"])
@@ -85,6 +87,12 @@ def _run_job(client: socket.socket) -> None:
     sys.stderr.flush()
     client.sendall(bytes([code]))
     os._exit(code)
+
+
+def _end_with(client: socket.socket) -> None:
+    """End this fork when who asked for the job is gone: Airflow has stopped the task, and may run it again."""
+    if not client.recv(1):
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def run(path: str, command: list[str]) -> int:

@@ -32,3 +32,21 @@ def test_jobs_are_forks_of_one_process_and_start_spark_themselves(tmp_path):
     assert len(lines) == 2 and lines[0] == lines[1] and lines[0][1] == "True"
     (spark,) = (line for line in done.stdout.splitlines() if line.startswith("spark"))
     assert spark == f"spark client-telemetry test file://{tmp_path}/lake 3"
+
+
+def test_a_job_ends_with_the_task_that_asked_for_it(tmp_path):
+    """Airflow kills what it has started, and may run the task again at once."""
+    job = tmp_path / "job.py"
+    job.write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(300)")
+    run = f'exec {sys.executable} {CHECKOUT / "spark/warm_jobs.py"} run "$WARM_JOBS" {job}'
+    killed = f"({run}) >{tmp_path}/said & while [ ! -s {tmp_path}/said ]; do sleep 0.1; done; kill -9 $!; wait; sleep 2"
+    asked = f"kill -0 $(cat {tmp_path}/said) 2>/dev/null && echo goes on || echo is over"
+    command = [
+        CHECKOUT / "include/airflow.sh",
+        CHECKOUT / "include/warm.sh",
+        "sh",
+        "-c",
+        f"{killed}; {asked}",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines()[-1] == "is over", done.stdout + done.stderr

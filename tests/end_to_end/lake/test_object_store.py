@@ -27,6 +27,9 @@ from client_telemetry.tables.artefacts import ARTEFACTS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+from client_telemetry.tables.table import Table
 from fastapi.testclient import TestClient
 from pyarrow import fs
 
@@ -157,6 +160,33 @@ def test_both_dags_with_everything_in_an_object_store(store, catalog, web, tmp_p
     report = done.stdout.splitlines()[-1].removeprefix("Report: s3://published/reports/upgrade_impact/")
     assert "from 3.9.1 to 4.0.0" in web.get(f"/files/upgrade_impact/{report}").text
     assert "owners/erp/report.md" in web.get(f"/reports/{report.removesuffix('/index.html')}").text
+
+    own = {"profile": ["--owners=s3://conf/owners.yaml"]}
+    for table, stage in (
+        (CONNECTION_EVENTS, "decode"),
+        (CLIENT_CONNECTIONS, "sessionize"),
+        (CLIENTS, "profile"),
+    ):
+        before = rows_of(lake, table)
+        with_spark(stage, *own.get(stage, ["--raw=s3://raw/fleet"] if stage == "decode" else []))
+        assert rows_of(lake, table) == before != []
+
+
+def rows_of(lake: Lake, table: Table) -> list[str]:
+    return sorted(
+        repr({name: row[name] for name in table.data_columns}) for row in lake.rows(table, cluster_id=FLEET)
+    )
+
+
+def with_spark(stage: str, *options: str) -> None:
+    """The stage for the fleet's day, made to use Spark, which it does for much data."""
+    command = ["python", CHECKOUT / "spark/run_stage.py", stage, f"--cluster={FLEET}", f"--days={DAY}"]
+    options = (*options, f"--lake={CLUSTERS['lake']}", f"--run-id=spark-{stage}", "--without-spark-up-to=0")
+    done = subprocess.run(
+        [CHECKOUT / "include/airflow.sh", *command, *options], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "SparkSession" in done.stderr or "Spark" in done.stderr, "it did without"
 
 
 @pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
