@@ -113,19 +113,24 @@ def test_a_connection_event_of_a_kind_to_come_is_kept(kind):
     assert parse_connection_event(event(kind=kind), KEY).kind == kind
 
 
-def test_more_connections_than_a_column_holds():
-    assert parse_connection_event(event(kind=5, connections=2**63 - 1), KEY).connections == 2**63 - 1
-    with pytest.raises(NumberOutOfRange, match="9223372036854775808 connections"):
-        parse_connection_event(event(kind=5, connections=2**63), KEY)
-
-
-@pytest.mark.parametrize("counter", ["requests", "rejected"])
-def test_a_counter_that_no_column_holds(counter):
-    uses = [{"api_key": 1, "version": 12, counter: 2**63 - 1}]
-    assert getattr(parse_connection_event(event(api_uses=uses), KEY).api_uses[0], counter) == 2**63 - 1
-    uses[0][counter] += 1
-    with pytest.raises(NumberOutOfRange, match="API 1 version 12"):
-        parse_connection_event(event(api_uses=uses), KEY)
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (lambda count: {"kind": 5, "connections": count}, "connections"),
+        (lambda count: {"api_uses": [{"api_key": 1, "version": 12, "requests": count}]}, "requests"),
+        (lambda count: {"api_uses": [{"api_key": 1, "rejected": 1}, {"rejected": count - 1}]}, "requests"),
+        (
+            lambda count: {"api_errors": [{"api_key": 3, "requests": count - 1}, {"requests": 1}]},
+            "failed requests",
+        ),
+    ],
+)
+def test_counters_that_could_not_be_added_up(counts, message):
+    """Of connections and days, in 64 bits: one such event would stop the day of its cluster."""
+    assert parse_connection_event(event(**counts(2**48)), KEY)
+    for count in (2**48 + 1, 2**63 - 1, 2**63, 2**64 - 1):
+        with pytest.raises(NumberOutOfRange, match=f"^{count} {message}$"):
+            parse_connection_event(event(**counts(count)), KEY)
 
 
 def test_what_is_no_protobuf_is_not_taken_for_bad_utf8():

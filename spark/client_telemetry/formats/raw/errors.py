@@ -146,8 +146,8 @@ class MissingEventKind(UndecodableRecord):
 
 class NumberOutOfRange(UndecodableRecord):
     subject = "record"
-    meaning = "A sequence or counter of the record is above 2^63 - 1, which no table column can hold."
-    remedy = "No real counter is that large: fix the writer."
+    meaning = "The sequence of the record is above 2^63 - 1, or what it counts adds up to more than 2^48."
+    remedy = "No real number is that large: fix the writer."
 
 
 class UnreadableSource(UndecodableRecord):
