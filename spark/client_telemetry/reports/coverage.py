@@ -172,6 +172,17 @@ def hour_sentences(seen: Coverage, begin: datetime | None, end: datetime | None)
     return sentences
 
 
+def unobserved_reason(seen: Coverage) -> str | None:
+    """What the evidence lacks altogether, where connections to some of the known brokers were never observed; otherwise None."""
+    watched = {window.broker_id for window in seen.watched or ()} | set(seen.deprecated_only)
+    unobserved = sorted(set(seen.broker_ids) - (watched if seen.watched else _reported(seen)))
+    if not unobserved:
+        return None
+    return (
+        f"no connection to {_brokers(unobserved)} was observed: clients that use no other broker are missing"
+    )
+
+
 def watched_sentences(seen: Coverage) -> list[str]:
     """What is to be said where connections were watched at times only, or not all requests of them."""
     return [*_deprecated_only_sentences(seen), *_window_sentences(seen), *_missed_sentences(seen)]

@@ -9,6 +9,7 @@ from client_telemetry.reports.coverage import (
     hour_sentences,
     incomplete_hours,
     traffic_seen,
+    unobserved_reason,
     watched_for,
     watched_sentences,
 )
@@ -115,6 +116,30 @@ def test_where_some_hour_was_watched_all_the_time_windows_are_no_matter(rows):
     assert seen.watched is None
     assert watched_for(seen) is None
     assert watched_sentences(seen) == []
+
+
+def test_a_known_broker_of_which_nothing_was_observed_is_named(rows):
+    """Whether connections were watched all the time, at times, or for deprecated requests only."""
+    watched = rows.broker_hour(1, 5, "registry_not_watching", windows=["05:00:00-05:04:59"])
+    deprecated = rows.broker_hour(2, 5, "registry_not_watching", windows=[], mode="deprecated_only")
+    missing = "was observed: clients that use no other broker are missing"
+    for hours, said in (
+        ([rows.broker_hour(1, 5)], f"no connection to brokers 2, 7 {missing}"),
+        (
+            [rows.broker_hour(1, 5), rows.broker_hour(2, 5, "sequence_gap")],
+            f"no connection to broker 7 {missing}",
+        ),
+        ([watched, deprecated], f"no connection to broker 7 {missing}"),
+    ):
+        assert (
+            unobserved_reason(coverage(rows.DAY, rows.DAY, None, hours, [rows.broker(2), rows.broker(7)]))
+            == said
+        )
+    assert (
+        unobserved_reason(coverage(rows.DAY, rows.DAY, None, [rows.broker_hour(1, 5)], [rows.broker(1)]))
+        is None
+    )
+    assert unobserved_reason(coverage(rows.DAY, rows.DAY, None, [], [])) is None
 
 
 def test_where_deprecated_requests_only_were_watched_the_answer_says_so(rows):

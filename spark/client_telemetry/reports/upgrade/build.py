@@ -13,7 +13,13 @@ from client_telemetry.knowledge import measured_targets
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.knowledge.releases import is_rollback
 from client_telemetry.knowledge.vocabulary import KnownBy
-from client_telemetry.reports.coverage import coverage, hour_sentences, traffic_seen, watched_sentences
+from client_telemetry.reports.coverage import (
+    coverage,
+    hour_sentences,
+    traffic_seen,
+    unobserved_reason,
+    watched_sentences,
+)
 from client_telemetry.reports.evidence import Coverage
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.quality import quality_warnings
@@ -150,7 +156,7 @@ def build_report(
     )
     if locked_out := failed_logins.sentence(logins):
         phrases = (*phrases, Phrase(f" {locked_out}"))
-    incomplete = DEPRECATED_ONLY if deprecated_only else None
+    incomplete = DEPRECATED_ONLY if deprecated_only else unobserved_reason(seen)
     if incomplete:
         phrases = (*phrases, Phrase(f" Incomplete: {incomplete}."))
     setups = release_notes.broker_setups(brokers, asked.from_release, asked.evidence_until)
