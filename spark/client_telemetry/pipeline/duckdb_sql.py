@@ -51,14 +51,24 @@ def failure_reason(error: BaseException) -> str | None:
     """In one line what the machine lacks, if a query in this process failed for that; otherwise None."""
     if isinstance(error, FileNotFoundError) and "No usable temporary directory" in str(error):
         return f"{error.strerror}: make one of them writable, or set TMPDIR"
-    if type(error).__module__.rpartition(".")[2] != "_duckdb":
-        return None
-    said = str(error).partition("\n")[0]
-    if any(words in said for words in _OF_MEMORY):
-        return f"too little memory for queries in this process ({said}): --without-spark-up-to=0 has Spark run them"
+    said = _first_line(error)
     if any(words in said for words in _OF_FILES):
         return f"temporary files of queries ({said}): free some space there, make it writable, or set TMPDIR"
+    return too_little_memory(error)
+
+
+def too_little_memory(error: BaseException) -> str | None:
+    """In one line, if a query in this process failed for that; otherwise None."""
+    said = _first_line(error)
+    if any(words in said for words in _OF_MEMORY):
+        return f"too little memory for queries in this process ({said})"
     return None
+
+
+def _first_line(error: BaseException) -> str:
+    """Of an error of DuckDB; empty for others."""
+    is_of_duckdb = type(error).__module__.rpartition(".")[2] == "_duckdb"
+    return str(error).partition("\n")[0] if is_of_duckdb else ""
 
 
 _OF_MEMORY = ("Out of Memory", "failed to pin block", "failed to allocate", "Allocation failure")

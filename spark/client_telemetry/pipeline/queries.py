@@ -51,6 +51,10 @@ MOST_BYTES = 2**29
 """Of the rows in this process, as Arrow: some hundred bytes each, unless clients push long texts."""
 
 
+MOST_MEMORY = "1GB"
+"""Of DuckDB. A query that needs more ends, and the stage begins again, with Spark (pipeline/stage.py)."""
+
+
 class TooManyBytes(Exception):
     """The rows are few, and long."""
 
@@ -245,7 +249,7 @@ class InProcess(Queries):
 
         self._folder = tempfile.TemporaryDirectory(prefix="client_telemetry_queries_")
         file = Path(self._folder.name, "rows.duckdb")
-        self._database = duckdb.connect(file, config={"threads": 1, "memory_limit": "1GB"})
+        self._database = duckdb.connect(file, config={"threads": 1, "memory_limit": MOST_MEMORY})
         try:
             # DuckDB keeps it open: of a process that is killed, no rows stay behind, once they are no longer in its log.
             file.unlink()

@@ -40,7 +40,7 @@ from client_telemetry.lake.commits import ConcurrentCommit, SnapshotGone, Supers
 from client_telemetry.lake.files import DamagedFile
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
-from client_telemetry.pipeline.duckdb_sql import failure_reason
+from client_telemetry.pipeline.duckdb_sql import failure_reason, too_little_memory
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.stages import DRIVERS_PACKAGE, WORKERS_IMPORT
@@ -307,13 +307,28 @@ def _attempts(stage: str, args: argparse.Namespace, lake: Lake, body: Callable[[
     for attempt in range(1, _ATTEMPTS + 1):
         work = Stage(stage, args, lake)
         try:
-            return _finish(stage, args, OK, body(work), work.warnings)
+            return _finish(stage, args, OK, _outcome(work, body), work.warnings)
         except (ConcurrentCommit, SnapshotGone) as changed:
             print(f"{stage}: {changed}; attempt {attempt} of {_ATTEMPTS}", file=sys.stderr)
         finally:
             work.close()
     message = f"{stage}: the tables were changed under it {_ATTEMPTS} times; run it again"
     return _finish(stage, args, FAILED, Outcome(message), [])
+
+
+def _outcome(work: Stage, body: Callable[[Stage], Outcome]) -> Outcome:
+    """What the body gives, by Spark where this process has too little memory for its queries: how much they need depends on texts
+    that clients choose, and on how many of them are in one row.
+    """
+    try:
+        return body(work)
+    except Exception as error:
+        lacking = too_little_memory(error)
+        if lacking is None or not work.arguments.without_spark_up_to:
+            raise
+    print(f"{work.name}: {lacking}: again, by Spark", file=sys.stderr, flush=True)
+    work.arguments.without_spark_up_to = 0
+    return body(work)
 
 
 def _failure(stage: str, error: Exception) -> tuple[int, str | None]:
