@@ -111,6 +111,7 @@ def test_a_documented_command_runs_in_an_empty_environment(folder, line):
     "variables",
     [
         {},
+        {"JAVA_HOME": "/nowhere"},
         {
             "SPARK_HOME": "/nowhere",
             "SPARK_CONF_DIR": "/nowhere",
@@ -121,7 +122,7 @@ def test_a_documented_command_runs_in_an_empty_environment(folder, line):
             "HADOOP_CONF_DIR": "/nowhere",
         },
     ],
-    ids=["empty environment", "variables of another Spark"],
+    ids=["empty environment", "no Java", "variables of another Spark"],
 )
 def test_the_documented_report_runs_in_any_environment(folder, variables):
     (line,) = [line for line in documented() if line.startswith("report --from=3.9.1")]
