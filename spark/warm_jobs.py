@@ -47,11 +47,10 @@ def import_what_jobs_import() -> None:
     each fork. The server itself opens no session and starts no thread.
     """
     import duckdb  # noqa: F401
-    import great_expectations  # noqa: F401
     import pandas  # noqa: F401
 
     from client_telemetry.knowledge_package import store
-    from client_telemetry.pipeline import duckdb_sql
+    from client_telemetry.pipeline import quality
     from client_telemetry.tables.stages import DAILY, UPGRADE_QUESTION, UPGRADE_REVIEW
 
     # As run_stage.py does, before modules take what they need of it.
@@ -59,7 +58,7 @@ def import_what_jobs_import() -> None:
         store.activate()
     for stage in (*DAILY, *UPGRADE_REVIEW, *UPGRADE_QUESTION):
         importlib.import_module(f"client_telemetry.jobs.{stage.name}")
-    duckdb_sql.make_ready()
+    quality.import_great_expectations()
     gc.collect()
     gc.freeze()
 

@@ -20,6 +20,7 @@ from client_telemetry.lake.files import PartitionFile, stored_rows
 from client_telemetry.lake.plain_rows import plain_rows
 from client_telemetry.pipeline import duckdb_sql
 from client_telemetry.pipeline.duckdb_sql import in_utc, parsed
+from client_telemetry.pipeline.imported_when_used import import_when_used
 from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables import quality_findings as findings
 from client_telemetry.tables.rows import QualityResultRow
@@ -41,6 +42,8 @@ MOST_ROWS = 250_000
 """Rows of a slice that this process measures. Of so few, Spark takes seconds to plan and compile the query and a tenth of
 that to run it; more are not to be in memory at once.
 """
+_OF_DISTRIBUTIONS = ("scipy.stats", "altair")
+"""Imported by Great Expectations for expectations about distributions, which no suite has: a third of the CPU of its import."""
 Facts = Mapping[str, float]
 _IMPORTING = threading.Lock()
 
@@ -76,6 +79,7 @@ def import_in_background() -> None:
 @cache
 def _imported() -> None:
     """Great Expectations, and what translates SQL. Callers hold _IMPORTING."""
+    import_when_used(*_OF_DISTRIBUTIONS)
     import great_expectations  # noqa: F401
 
     import client_telemetry.tables.expectations  # noqa: F401
@@ -83,7 +87,7 @@ def _imported() -> None:
     duckdb_sql.make_ready()
 
 
-def _import() -> None:
+def import_great_expectations() -> None:
     """What audits use, by one thread. Modules of Great Expectations import each other in a circle: a thread that enters it at
     another place than the one that is importing finds modules without their names.
     """
@@ -95,7 +99,7 @@ def _import() -> None:
 def _context() -> "AbstractDataContext":
     """Creating a context takes longer than validating a suite."""
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
-    _import()
+    import_great_expectations()
     import great_expectations
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
@@ -108,7 +112,7 @@ def validate(slice_: DataFrame, suite: Suite, facts: Facts) -> list[Result]:
     """Validate rows in one Spark query, whatever the number of expectations; each that fails on rows takes another, for
     examples. Raises GateFailed if an expectation cannot be evaluated.
     """
-    _import()
+    import_great_expectations()
     from great_expectations import ExpectationSuite
 
     def examples(columns: Sequence[str], condition: str) -> pa.Table:
@@ -138,7 +142,7 @@ def validate_rows(rows: pa.Table, suite: Suite, facts: Facts) -> list[Result]:
 def _validate_in_memory(
     read: Callable[[Sequence[str]], Iterable[pa.Table]], suite: Suite, facts: Facts
 ) -> list[Result]:
-    _import()
+    import_great_expectations()
     import duckdb
 
     from client_telemetry.tables.expectations import sql_of
