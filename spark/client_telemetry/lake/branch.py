@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from typing import Protocol, cast
 
+import pyarrow as pa
 from pyiceberg.expressions import BooleanExpression
 from pyiceberg.expressions.visitors import ROWS_MUST_MATCH
 from pyiceberg.io.pyarrow import parquet_file_to_data_file
@@ -28,7 +29,7 @@ from client_telemetry.lake.catalog import CATALOG, FORGETS_BRANCHES, NAMESPACE, 
 from client_telemetry.lake.commits import Change, ConcurrentCommit, Superseded
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.iceberg_internals import MergingOverwrite, strict_metrics
-from client_telemetry.lake.writer import TablePlace, write_rows
+from client_telemetry.lake.writer import TablePlace, write_rows, write_table
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.table import Row, Table
 
@@ -136,6 +137,10 @@ class Branch:
     def replace_rows(self, table: Table, rows: Sequence[Mapping[str, object]], **partitions: object) -> None:
         """The same for rows that the driver holds."""
         self._stage(table, write_rows(table, TablePlace.of(self.lake.table(table)), rows), partitions)
+
+    def replace_table(self, table: Table, rows: pa.Table, **partitions: object) -> None:
+        """The same for an Arrow table."""
+        self._stage(table, write_table(table, TablePlace.of(self.lake.table(table)), rows), partitions)
 
     def replace_files(self, table: Table, urls: Sequence[str], **partitions: object) -> None:
         """The same for Parquet files that workers wrote at their final place (writer.py)."""

@@ -5,11 +5,13 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from hashlib import sha256
 from itertools import groupby, islice
 from urllib.parse import quote
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.locations import load_location_provider
@@ -173,6 +175,21 @@ def write_rows(table: Table, place: TablePlace, rows: Sequence[Mapping[str, obje
         while some := [tuple(map(row.get, names)) for row in islice(own, ROWS_IN_MEMORY)]:
             files[key].add(some)
     return [url for file in files.values() if (url := file.close())]
+
+
+def write_table(table: Table, place: TablePlace, rows: pa.Table) -> list[str]:
+    """The same for columns of an Arrow table, which may have other types of the same values: one file per partition."""
+    rows = rows.select(table.arrow_schema.names).cast(table.arrow_schema)
+    urls = []
+    for partition in rows.group_by(list(table.partition)).aggregate([]).to_pylist():
+        own = reduce(pc.and_, [pc.equal(rows[name], value) for name, value in partition.items()])
+        file = DataFile(table, place, partition, is_complete=False)
+        for batch in (
+            rows.filter(own).drop_columns(list(partition)).combine_chunks().to_batches(ROWS_IN_COLUMNS)
+        ):
+            file.add_columns(dict(zip(batch.schema.names, batch.columns, strict=True)))
+        urls.append(file.close())
+    return list(filter(None, urls))
 
 
 def _is_ordered(kind: pa.DataType) -> bool:

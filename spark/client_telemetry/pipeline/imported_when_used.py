@@ -10,6 +10,10 @@ class _Stand(ModuleType):
     alone: `from package import x` already asks its module for something."""
 
     def __getattr__(self, name: str) -> object:
+        if (
+            name == "__file__"
+        ):  # asked of every module by who looks for the source of a function (inspect.getmodule)
+            raise AttributeError(name)
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(importlib.import_module(self.__name__), name)

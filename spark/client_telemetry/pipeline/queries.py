@@ -300,7 +300,7 @@ class InProcess(Queries):
         self.rows_of(name, pa.concat_tables([schema.empty_table(), *groups]))
 
     def replace(self, branch: Branch, table: Table, text: str, **partitions: object) -> None:
-        branch.replace_rows(table, plain_rows(with_zone(self._query(text))), **partitions)
+        branch.replace_table(table, with_zone(self._query(text)), **partitions)
 
     def read_rows(
         self, name: str, tasks: int, read: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema

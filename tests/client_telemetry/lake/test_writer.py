@@ -3,10 +3,11 @@
 import datetime as dt
 import pickle
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from client_telemetry.lake.files import LOCAL
-from client_telemetry.lake.writer import DataFile, TablePlace, write_rows
+from client_telemetry.lake.writer import DataFile, TablePlace, write_rows, write_table
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.table import CLUSTER_ID, DT, LONG, STRING, TIMESTAMP, Column, Table
 from pyiceberg.io import InputFile, OutputFile
@@ -38,6 +39,31 @@ def test_partition_columns_have_statistics_or_the_table_format_takes_them_for_nu
     assert (columns["cluster_id"].min, columns["dt"].min) == ("c1", dt.date(2026, 3, 1))
     assert columns["number"].has_min_max and columns["at"].has_min_max
     assert columns["text"] is None or not columns["text"].has_min_max
+
+
+def test_an_arrow_table_is_a_file_for_each_partition(tmp_path, monkeypatch):
+    """Whatever types a query gives its values, and in however many pieces they come."""
+    monkeypatch.setattr("client_telemetry.lake.writer.ROWS_IN_COLUMNS", 2)
+    at = dt.datetime(2026, 3, 1, 7, tzinfo=dt.UTC)
+    days = [dt.date(2026, 3, 1), dt.date(2026, 3, 2)]
+    rows = pa.table(
+        {
+            "text": ["a", None, "c", "d", "e"],
+            "at": pa.array([at] * 5, pa.timestamp("us", "America/New_York")),
+            "number": pa.array(range(5), pa.int32()),
+            "dt": [days[0], days[1], days[0], days[0], days[1]],
+            "cluster_id": ["c"] * 5,
+        }
+    )
+    urls = write_table(TABLE, TablePlace(f"file://{tmp_path}"), rows)
+    files = [pq.ParquetFile(url.removeprefix("file://")) for url in urls]
+    stored = sorted((tuple(row.values()) for file in files for row in file.read().to_pylist()), key=repr)
+    expected = [
+        ("c", days[day], n, at, text)
+        for day, n, text in zip((0, 1, 0, 0, 1), range(5), rows["text"].to_pylist(), strict=True)
+    ]
+    assert stored == sorted(expected, key=repr)
+    assert write_table(TABLE, TablePlace(f"file://{tmp_path}"), rows.slice(0, 0)) == []
 
 
 class WithToken(PyArrowFileIO):
