@@ -33,7 +33,7 @@ quoted = '$(subst ','\'',$(1))'
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-run: install  ## process the bundled sample through Airflow and Spark, and print the path of the upgrade report
+run: install  ## process the bundled sample through Airflow, and print the path of the upgrade report
 	@$(INTERRUPTIBLE) $(AIRFLOW) include/warm.sh python -m include.command sample_run $(END)
 
 owners: install  ## try owner rules on the clients of the last processed day: OWNERS=file, ARGS=--every-client
