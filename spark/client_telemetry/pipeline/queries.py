@@ -80,6 +80,13 @@ class Queries(ABC):
         """A relation that is computed where it is used."""
 
     @abstractmethod
+    def define_aggregates(
+        self, name: str, relation: str, by: Sequence[str], aggregates: Mapping[str, str], order: str
+    ) -> None:
+        """A relation of one row for each group of a relation's wide rows with equal values, or null, in `by`: these columns, and
+        `aggregates`, each one call of a function. `order`: a column that differs within a group."""
+
+    @abstractmethod
     def keep(self, name: str) -> None:
         """Computed once for several uses."""
 
@@ -185,6 +192,26 @@ class OnSpark(Queries):
     def define(self, name: str, text: str) -> None:
         self._sources[name] = f"({self._with_sources(text)})"
 
+    def define_aggregates(
+        self, name: str, relation: str, by: Sequence[str], aggregates: Mapping[str, str], order: str
+    ) -> None:
+        # Aggregation of texts and lists would sort the rows twice; a window sorts them once.
+        keys = ", ".join(by)
+        columns = ", ".join(f"{aggregate} over whole as {name}" for name, aggregate in aggregates.items())
+        ordered = f"partition by {keys} order by {order}"
+        self.define(
+            name,
+            f"""
+select {", ".join((*by, *aggregates))}
+from (
+    select {keys}, {columns}, row_number() over ({ordered}) as place_in_group
+    from {relation}
+    window whole as ({ordered} rows between unbounded preceding and unbounded following)
+)
+where place_in_group = 1
+""",
+        )
+
     def keep(self, name: str) -> None:
         source = self._sources.pop(name, None)
         frame = self._spark.sql(f"select * from {source}") if source else self._frames[name]
@@ -280,6 +307,14 @@ class InProcess(Queries):
 
     def define(self, name: str, text: str) -> None:
         self._database.execute(f'create temp view "{name}" as {translated(text)}')
+
+    def define_aggregates(
+        self, name: str, relation: str, by: Sequence[str], aggregates: Mapping[str, str], order: str
+    ) -> None:
+        # A window would keep what it computes for each row of a group: gigabytes of lists.
+        columns = ", ".join(f"{aggregate} as {name}" for name, aggregate in aggregates.items())
+        keys = ", ".join(by)
+        self.define(name, f"select {keys}, {columns} from {relation} group by {keys}")
 
     def keep(self, name: str) -> None:
         rows = self._database.table(name).to_arrow_table(_BATCH_ROWS)

@@ -61,7 +61,7 @@ def client_connections(queries: Queries, brokers: Iterable[BrokerRow], day: dt.d
     """
     of = f"{day:%Y%m%d}"
     queries.define(f"keyed_{of}", _keyed(day, is_first))
-    queries.define(f"connections_{of}", _connections(f"keyed_{of}", day))
+    _connections(queries, f"connections_{of}", f"keyed_{of}", day)
     queries.rows_of(f"releases_{of}", _releases(brokers, day))
     queries.define(f"day_{of}", _with_surroundings(of, day))
     queries.define(f"slice_{of}", _slice(f"day_{of}", day))
@@ -148,47 +148,34 @@ def _whole(pattern: str) -> str:
     return rf"'\\A(?:{doubled})\\z'"
 
 
-def _acts_like_a_broker(over: str = "") -> str:
-    """Over all events of a connection: whether it acts like a broker, unless it acts like a client
-    (identity/broker_clients.py).
-    """
-    return f"bool_or(acts_as_a_broker) {over} and not bool_or(acts_as_a_client) {over}"
+_HOW_IT_ACTS = {name: f"bool_or({name})" for name in ("acts_as_a_broker", "acts_as_a_client")}
+"""Over all events of a connection."""
+_OF_A_BROKER = "acts_as_a_broker and not acts_as_a_client"
+"""It acts like a broker, unless it acts like a client (identity/broker_clients.py)."""
 
 
 def _events_of_brokers(keyed: str) -> str:
+    how_it_acts = ", ".join(f"{text} as {name}" for name, text in _HOW_IT_ACTS.items())
     return f"""
 select sum(events) as events
-from (select {_acts_like_a_broker()} as of_a_broker, count_if(of_the_day) as events from {keyed} group by {_KEY})
-where of_a_broker
+from (select {how_it_acts}, count_if(of_the_day) as events from {keyed} group by {_KEY})
+where {_OF_A_BROKER}
 """
 
 
-def _connections(keyed: str, day: dt.date) -> str:
-    """One row per connection with an event of the day: its last known identity, the times and sources of the day, and
-    the highest counts of the day and before it.
-
-    All events of a connection are one window, sorted once: an aggregation would sort these wide rows twice.
+def _connections(queries: Queries, name: str, keyed: str, day: dt.date) -> None:
+    """Define the relation of one row per connection with an event of the day: its last known identity, the times and sources of the
+    day, and the highest counts of the day and before it.
     """
-    over = {**_identity(), **_of_the_day(day), **_counts()}
-    columns = ",\n    ".join(f"{text.replace('@', 'over whole')} as {name}" for name, text in over.items())
-    return f"""
-select *
-from (
-    select {_KEY}, sequence,
-    {columns},
-    {_acts_like_a_broker("over whole")} as of_a_broker,
-    min(sequence) over whole as first_of_all
-    from {keyed}
-    window whole as (partition by {_KEY} order by sequence rows between unbounded preceding and unbounded following)
-)
-where sequence = first_of_all and events > 0 and not of_a_broker
-"""
+    aggregates = {**_identity(), **_of_the_day(day), **_counts(), **_HOW_IT_ACTS}
+    queries.define_aggregates(f"all_{name}", keyed, _KEYS, aggregates, "sequence")
+    queries.define(name, f"select * from all_{name} where events > 0 and not ({_OF_A_BROKER})")
 
 
 def _last(value: str, condition: str = "") -> str:
-    """The value of the last event that has one and meets the condition; null if there is none. `@`: over all events."""
+    """The value of the last event that has one and meets the condition; null if there is none."""
     value = f"case when {condition} then {value} end" if condition else value
-    return f"last_value({value}) ignore nulls @"
+    return f"max_by({value}, case when {value} is not null then sequence end)"
 
 
 def _identity() -> dict[str, str]:
@@ -205,7 +192,7 @@ def _identity() -> dict[str, str]:
         "any_software": _last(f"struct({_SOFTWARE})"),
         "named_at_last": _last(named, tells),
         "sent": _last(f"struct({_SENT})", "sent_software_name <> ''"),
-        "refused_name": f"bool_or({refused}) @",
+        "refused_name": f"bool_or({refused})",
     }
 
 
@@ -222,29 +209,29 @@ def _of_the_day(day: dt.date) -> dict[str, str]:
         for name in ("opened_at", "last_request_at")
     ]
     return {
-        "first_seen_at": f"min(least({', '.join(times)})) @",
-        "last_seen_at": f"max(greatest({', '.join(times)})) @",
-        "closed_event_at": "max(case when kind in ('closed', 'summary') then observed_at end) @",
-        "connections": "max(case when kind = 'summary' then connections else 1 end) @",
-        "is_summary": "bool_or(kind = 'summary') @",
-        "opened_today": "bool_or(of_the_day and kind = 'opened') @",
-        "events": "count_if(of_the_day) @",
-        "source_objects": f"collect_set({_today('source_object')}) @",
-        "first_sequence": f"min({_today('sequence')}) @",
-        "last_sequence": f"max({_today('sequence')}) @",
-        **{name: f"collect_set({_today(name)}) @" for name in _IDS},
+        "first_seen_at": f"min(least({', '.join(times)}))",
+        "last_seen_at": f"max(greatest({', '.join(times)}))",
+        "closed_event_at": "max(case when kind in ('closed', 'summary') then observed_at end)",
+        "connections": "max(case when kind = 'summary' then connections else 1 end)",
+        "is_summary": "bool_or(kind = 'summary')",
+        "opened_today": "bool_or(of_the_day and kind = 'opened')",
+        "events": "count_if(of_the_day)",
+        "source_objects": f"collect_set({_today('source_object')})",
+        "first_sequence": f"min({_today('sequence')})",
+        "last_sequence": f"max({_today('sequence')})",
+        **{name: f"collect_set({_today(name)})" for name in _IDS},
     }
 
 
 def _counts() -> dict[str, str]:
     """The highest counts, which are the last ones unless counts went down."""
-    fullest = f"max_by(struct({_COUNTS}), case when %s then struct(total, sequence) end) @"
+    fullest = f"max_by(struct({_COUNTS}), case when %s then struct(total, sequence) end)"
     return {
         "fullest": fullest % "of_the_day",
         "fullest_before": fullest % "not of_the_day",
-        "most": f"max({_today('total')}) @",
+        "most": f"max({_today('total')})",
         "most_at_last": _last("total", "of_the_day"),
-        "most_before": "max(case when not of_the_day then total end) @",
+        "most_before": "max(case when not of_the_day then total end)",
     }
 
 
