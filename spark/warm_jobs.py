@@ -19,21 +19,20 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-READY_WITHIN = 180
-"""Seconds that a job waits for the server."""
+READY_WITHIN = 60
+"""Seconds that a job waits for the server to start."""
 
 
 def serve(path: str) -> None:
-    """Listen on a Unix socket until killed; one fork per job."""
-    import_what_jobs_import()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    """Listen on a Unix socket until killed; one fork per job. Jobs that come while it imports wait in the socket's queue."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
+        import_what_jobs_import()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         while True:
             client, _ = listener.accept()
             with client:
@@ -95,21 +94,36 @@ def _end_with(client: socket.socket) -> None:
 
 
 def run(path: str, command: list[str]) -> int:
-    """Have the server run the command; returns its exit code, 1 if the job was killed."""
+    """Have the server run the command; returns its exit code, 1 if the job was killed. If the server has died, this process becomes
+    the job."""
     job = {"command": command, "folder": str(Path.cwd()), "environment": dict(os.environ)}
     with socket.socket(socket.AF_UNIX) as server:
-        _retry(lambda: server.connect(path))
+        try:
+            _connect(server, path)
+        except ConnectionRefusedError:
+            print(
+                "the warm process has ended: this job starts a process of its own",
+                file=sys.stderr,
+                flush=True,
+            )
+            os.execv(sys.executable, [sys.executable, *command])
         socket.send_fds(server, [json.dumps(job).encode()], [0, 1, 2])
         answer = server.recv(1)
+    if not answer:
+        print(
+            "the job was killed, or the warm process while it started: its log is in var/spark",
+            file=sys.stderr,
+        )
     return answer[0] if answer else 1
 
 
-def _retry(connect: Callable[[], None]) -> None:
+def _connect(server: socket.socket, path: str) -> None:
+    """Raises ConnectionRefusedError if nobody listens any more, FileNotFoundError if nobody ever did."""
     deadline = time.monotonic() + READY_WITHIN
     while True:
         try:
-            return connect()
-        except OSError:
+            return server.connect(path)
+        except FileNotFoundError:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)

@@ -50,3 +50,15 @@ def test_a_job_ends_with_the_task_that_asked_for_it(tmp_path):
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.stdout.splitlines()[-1] == "is over", done.stdout + done.stderr
+
+
+def test_a_job_runs_also_if_the_process_has_died(tmp_path):
+    """Killed for want of memory, for example: questions to `make ui` go on, each in a process of its own."""
+    job = tmp_path / "job.py"
+    job.write_text("import os, sys\nprint(os.getppid())\nsys.exit(3)")
+    run = f'{sys.executable} {CHECKOUT / "spark/warm_jobs.py"} run "$WARM_JOBS" {job}'
+    jobs = f"kill -9 $({run}); {run}"
+    command = [CHECKOUT / "include/airflow.sh", CHECKOUT / "include/warm.sh", "sh", "-c", jobs]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 3, done.stderr
+    assert "the warm process has ended: this job starts a process of its own" in done.stderr
