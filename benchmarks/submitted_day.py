@@ -5,6 +5,8 @@
 No Connect server and no warm process, which `make run` has. What a stage costs before it reads a row is measured beside it.
 """
 
+import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -24,6 +26,8 @@ the rest is Python: imports, the driver, Spark's workers. Nothing is kept betwee
 _STARTS = """The same command with less and less to do: what a stage pays before it reads a row. *Nothing to do*: the stage with an \
 empty list of days, so it is Python and the imports of the stage. \
 One run each."""
+_WARM = """The same night of each cluster in `include/warm.sh` (docs/deployment.md): its stages are forks of one process that has imported \
+everything, and of which several clusters share the start. *A job that does nothing* is that start. One run each."""
 _PROGRAMS = {
     "no session": "",
     "a session": "from pyspark.sql import SparkSession\nSparkSession.builder.getOrCreate().stop()\n",
@@ -36,6 +40,7 @@ _PROGRAMS = {
 
 def run() -> Iterator[Section]:
     yield Section("Stages of a night, each a process of its own", _TEXT, _stages())
+    yield Section("Stages of a night, forks of a warm process", _WARM, _warm())
     yield Section("What a stage costs before it reads a row", _STARTS, _starts())
 
 
@@ -61,6 +66,31 @@ def _stages() -> list[dict[str, str | float]]:
         costs["all"] = Cost(*(sum(getattr(cost, part) for cost in costs.values()) for part in parts))
         rows += [{"cluster": cluster, "stage": stage, **_columns(cost)} for stage, cost in costs.items()]
     return rows
+
+
+def _warm() -> list[dict[str, str | float]]:
+    rows = []
+    for cluster in ("", *CLUSTERS):
+        with tempfile.TemporaryDirectory(prefix="submitted_day_") as folder:
+            night = [sys.executable, "-m", "benchmarks.submitted_day", cluster, folder]
+            cost = cost_of_command([str(CHECKOUT / "include/warm.sh"), *night])
+            if not cluster:
+                start = cost
+            name = cluster or "a job that does nothing"
+            rows.append({"night": name, **_columns(cost), "CPU s beyond the start": cost.cpu - start.cpu})
+    return rows
+
+
+def run_warm(cluster: str, folder: Path) -> None:
+    """The day's stages in forks of the process at WARM_JOBS; without a cluster, a job that does nothing."""
+    fork = [sys.executable, str(CHECKOUT / "spark/warm_jobs.py"), "run", os.environ["WARM_JOBS"]]
+    if not cluster:
+        nothing = folder / "nothing.py"
+        nothing.touch()
+        subprocess.run([*fork, str(nothing)], check=True)
+        return
+    for stage, arguments in stages_of_day(cluster, folder):
+        subprocess.run([*fork, str(RUN_STAGE), stage, *arguments], check=True)
 
 
 def _columns(cost: Cost) -> dict[str, float]:
@@ -93,3 +123,7 @@ def _nothing(stage: str, folder: Path) -> list[str]:
     if stage in {"publish_fleet", "review"}:
         arguments.append(f"--publish={folder / 'published'}")
     return [*arguments, "--changed-on=" if stage == "review" else "--days="]
+
+
+if __name__ == "__main__":
+    run_warm(sys.argv[1], Path(sys.argv[2]))
