@@ -96,7 +96,11 @@ def _run_job(client: socket.socket) -> None:
 
 def _end_with(client: socket.socket) -> None:
     """End this fork when who asked for the job is gone: Airflow has stopped the task, and may run it again."""
-    if not client.recv(1):
+    try:
+        is_gone = not client.recv(1)
+    except ConnectionResetError:
+        is_gone = True
+    if is_gone:
         os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -248,8 +248,6 @@ def _check_files_named(args: argparse.Namespace) -> None:
 
 
 def _check(log_survey: Survey) -> None:
-    if reason := no_requests(log_survey):
-        raise NothingInTheLogs(reason)
     if no_logs := sorted(file.log.file.name for file in log_survey.files if file.is_no_log):
         _say(f"skipped, as they are not request logs: {first_of(no_logs, MOST_FILES)}")
     sentences: dict[str, list[str]] = defaultdict(list)
@@ -262,6 +260,8 @@ def _check(log_survey: Survey) -> None:
             _say(sentence)
         if (left := len(of_files) - MOST_FILES) > 0:
             _say(f"… and {counted(left, 'more file')}: {what}")
+    if reason := no_requests(log_survey):
+        raise NothingInTheLogs(reason)
     for warning in reading_warnings(log_survey):
         _say(f"warning: {warning}")
 

@@ -324,7 +324,7 @@ def _outcome(work: Stage, body: Callable[[Stage], Outcome]) -> Outcome:
         return body(work)
     except Exception as error:
         lacking = too_little_memory(error)
-        if lacking is None or not work.arguments.without_spark_up_to:
+        if lacking is None or not getattr(work.arguments, "without_spark_up_to", 0):
             raise
     print(f"{work.name}: {lacking}: again, by Spark", file=sys.stderr, flush=True)
     work.arguments.without_spark_up_to = 0

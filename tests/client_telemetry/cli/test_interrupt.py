@@ -60,11 +60,11 @@ def interrupted(
 @pytest.mark.parametrize(
     ("line", "seconds"),
     [
-        pytest.param("  collect …", 0.1, id="before there is a JVM"),
-        pytest.param("  collect …", 1.5, id="while the JVM starts"),
-        pytest.param("  collect …", 4, id="while Spark starts in it"),
-        pytest.param("  collect …", 6, id="while its first session starts"),
-        pytest.param("  decode …", 1, id="while a query runs"),
+        pytest.param("  collect …", 0.1, id="at its first stage"),
+        pytest.param("  decode …", 0.5, id="while objects are decoded"),
+        pytest.param("  sessionize …", 0.1, id="while gates are imported"),
+        pytest.param("  sessionize …", 0.5, id="while a query runs"),
+        pytest.param("  impact …", 0.1, id="while clients are judged"),
     ],
 )
 def test_an_interrupted_report_ends_at_once_in_one_line_and_leaves_nothing(tmp_path, line, seconds):
@@ -75,8 +75,26 @@ def test_an_interrupted_report_ends_at_once_in_one_line_and_leaves_nothing(tmp_p
     assert not out.exists()
 
 
+def test_an_interrupted_stage_leaves_no_jvm(tmp_path):
+    """While Python imports, a JVM starts, Spark starts in it, or its first session."""
+    raw = CHECKOUT / "include" / "sample" / "telemetry_cluster" / "raw"
+    cluster = ["--cluster=kQ7x0RvXTs-Y2r0m3Jw0zA", f"--lake={tmp_path / 'lake'}", f"--raw={raw}"]
+    stage = [sys.executable, str(CHECKOUT / "spark/run_stage.py")]
+    subprocess.run([*stage, "collect", *cluster, "--day=2026-11-21", "--run-id=collected"], check=True)
+    for seconds in (1.5, 3.0, 4.5, 6.0):
+        options = ["--days=2026-11-21", "--without-spark-up-to=0", f"--run-id=interrupted-{seconds}"]
+        process = subprocess.Popen(
+            [*stage, "decode", *cluster, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True, preexec_fn=as_in_a_terminal,
+        )  # fmt: skip
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(60) != 0, seconds
+        assert _gone(process.pid), f"a process is left of what was interrupted after {seconds} s"
+
+
 def test_an_interrupted_report_that_follows_says_so_once(tmp_path):
-    """While the process that makes its report starts Spark."""
+    """While another process makes its report."""
     out = tmp_path / "out"
     stages = out / "work" / "results" / "stages.log"
     code, printed, errors = interrupted(out, lambda _: stages.exists(), 2, "--follow=5")

@@ -9,6 +9,8 @@ import re
 LINES_LOOKED_AT = 200
 """At the beginning of a file."""
 
+_HAS_A_TIME = re.compile(rb"\d\d:\d\d:\d\d|\b1[67]\d{8}")
+"""Of a clock, or seconds or milliseconds since 1970: what is written about logs names their loggers too."""
 _OF_LINES = (
     (
         re.compile(rb"kafka\.request\.logger"),
@@ -27,8 +29,8 @@ _OF_LINES = (
         re.compile(rb"kafka\.controller\.|org\.apache\.kafka\.controller\."),
         "is a controller's log: it has no requests of clients",
     ),
-    (re.compile(rb"\]\[gc[\],]|\bGC\(\d+\) "), "is a log of the JVM's garbage collection"),
 )
+_OF_GC = re.compile(rb"\]\[gc[\],]|\bGC\(\d+\) ")
 
 
 def kind_of_log(line: bytes) -> str | None:
@@ -36,5 +38,10 @@ def kind_of_log(line: bytes) -> str | None:
 
     >>> kind_of_log(b"[2026-11-22 12:04:54,123] INFO binding to port (org.apache.zookeeper.server.NIOServerCnxnFactory)")
     'is a log of ZooKeeper, not of a broker'
+    >>> kind_of_log(b"set kafka.request.logger to DEBUG")
     """
+    if _OF_GC.search(line):
+        return "is a log of the JVM's garbage collection"
+    if not _HAS_A_TIME.search(line):
+        return None
     return next((kind for words, kind in _OF_LINES if words.search(line)), None)
