@@ -96,3 +96,10 @@ def test_two_days_backwards_and_again_in_order_give_identical_tables(backwards):
     assert after.keys() == before.keys()
     for name, rows in before.items():
         assert after[name] == rows, name
+
+
+def test_a_stage_before_any_other_says_which_tables_are_missing(pipeline):
+    code, result = pipeline.run("sessionize", days=DAY)
+    assert code == 2
+    assert "no stage has written brokers, client_pushes, connection_events to " in result["message"]
+    assert result["message"].endswith(": run the stages before this one")

@@ -34,11 +34,16 @@ class StageInputs:
 
     @classmethod
     def of(cls, stage: Stage, days: Sequence[dt.date], tables: Sequence[Table]) -> Self:
+        """Raises BadArguments if no stage has written one of the tables."""
         return cls.of_cluster(stage.lake, stage.cluster, days, tables)
 
     @classmethod
     def of_cluster(cls, lake: Lake, cluster: str, days: Sequence[dt.date], tables: Sequence[Table]) -> Self:
         published = lake.published(cluster)
+        if missing := [table.name for table in tables if table.name not in published]:
+            raise BadArguments(
+                f"no stage has written {', '.join(missing)} to {lake.location}: run the stages before this one"
+            )
         return cls(lake, cluster, days, {table.name: published[table.name] for table in tables})
 
     def on(self, days: Sequence[dt.date]) -> Self:

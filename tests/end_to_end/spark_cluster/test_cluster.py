@@ -17,6 +17,7 @@ import pytest
 from client_telemetry.jobs import main_of
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.all_tables import TABLES
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.table import Table
 
 from tests.end_to_end.lake.servers import CHECKOUT, free_port
@@ -142,20 +143,22 @@ def test_what_is_missing_is_said_in_one_line_and_nothing_is_written(cluster, the
     results = [tmp_path / f"{number}.json" for number in range(len(cases))]
     runs = [
         {
-            "stage": "sessionize",
-            "options": options_of("sessionize", there, result=result),
+            "stage": "decode",
+            "options": options_of("decode", there, result=result),
             "settings": settings,
             "code": 1,
         }
         for settings, result in zip(cases.values(), results, strict=True)
     ]
+    assert main_of("collect")(options_of("collect", there)) == 0
     failing = submit(cluster, there, SEVERAL_RUNS, json.dumps(runs), cores_max="1")
     assert failing.wait() == 0, end_of_log(there)
     for words, result in zip(cases, results, strict=True):
         message = json.loads(result.read_text())["message"]
         assert message.count("\n") == 0 and words in message, message
         assert "Nothing was written; mend it and run the stage again" in message
-    assert not (there / "lake").exists()
+    lake = Lake(None, str(there / "lake"))
+    assert lake.published_days(KAFKA_CLUSTER, "decode") == set() and lake.rows(CLIENT_PUSHES) == []
 
 
 @pytest.mark.long
