@@ -87,7 +87,7 @@ def made_day(folder: Path, instances: int) -> None:
     made.create([*frames, BROKERS, BROKER_HOURS, RAW_OBJECTS, PUBLICATIONS, QUALITY_RESULTS])
     branch = made.branch("benchmark", CLUSTER, "profile")
     for table, (rows, values) in frames.items():
-        branch.replace(table, [_rows(table, rows, values)], cluster_id=CLUSTER, dt=DAY)
+        branch.replace(table, _rows(table, rows, values), cluster_id=CLUSTER, dt=DAY)
     brokers = [
         row_of(
             BROKERS,

@@ -6,6 +6,7 @@ all that keeps running. Other libraries ask each broker.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -69,35 +70,29 @@ def of(case: Case) -> list[Finding]:
     if too_new is None:
         return []
     keeps = f"{identity.text} keeps the versions that its first broker had, and sends {too_new.requests} to brokers on {older} too"
+    finding = Finding(
+        rule_id=ASKED_ONCE,
+        verdict=too_new.verdict,
+        confidence=case.identity_confidence,
+        explanation=f"{keeps}, which close the connection, until these are upgraded or it is started anew",
+        source=asks.source,
+        when=When.LATENT,
+        trigger=f"it starts at a broker on {newer} while others run {older}",
+        condition=f"it starts at a broker on {newer} while others run {older}",
+        condition_met=Answer.UNKNOWN,
+        fix="start it anew once the last broker is upgraded",
+    )
     if is_rollback:
-        return [
-            Finding(
-                rule_id=ASKED_ONCE,
-                verdict=too_new.verdict,
-                confidence=case.identity_confidence,
-                explanation=f"{keeps}, which close the connection, until it is started anew",
-                source=asks.source,
-                when=When.AT_ONCE,
-                condition=f"it keeps running while brokers go back to {older}",
-                condition_met=Answer.UNKNOWN,
-                settled_by="starting it anew once the last broker is back",
-                fix=f"start it anew once the last broker is back on {older}",
-            )
-        ]
-    return [
-        Finding(
-            rule_id=ASKED_ONCE,
-            verdict=too_new.verdict,
-            confidence=case.identity_confidence,
-            explanation=f"{keeps}, which close the connection, until these are upgraded or it is started anew",
-            source=asks.source,
-            when=When.LATENT,
-            trigger=f"it starts at a broker on {newer} while others run {older}",
-            condition=f"it starts at a broker on {newer} while others run {older}",
-            condition_met=Answer.UNKNOWN,
-            fix="start it anew once the last broker is upgraded",
+        finding = replace(
+            finding,
+            explanation=f"{keeps}, which close the connection, until it is started anew",
+            when=When.AT_ONCE,
+            trigger="",
+            condition=f"it keeps running while brokers go back to {older}",
+            settled_by="starting it anew once the last broker is back",
+            fix=f"start it anew once the last broker is back on {older}",
         )
-    ]
+    return [finding]
 
 
 def _too_new(case: Case, older: str, newer: str) -> _TooNew | None:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from client_telemetry.fleet.instances import KEY
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
-from client_telemetry.pipeline.queries import Queries, Work
+from client_telemetry.pipeline.queries import Queries, Work, same
 from client_telemetry.reports.fleet.search import (
     NEVER_PUSHED,
     SearchedRow,
@@ -38,7 +38,7 @@ _SEARCHED_CLIENTS = f"""
 select place, {", ".join(f"client.{name} as {name}" for name in _OF_CLIENT)},
     coalesce(seen.addresses, client.address_sample) as client_addresses
 from clients as client
-left join of_clients as seen on {" and ".join(f"client.{name} <=> seen.{name}" for name in CLIENT_KEY)}
+left join of_clients as seen on {same(CLIENT_KEY, "client", "seen", "<=>")}
 """
 _SEARCHED_INSTANCES = f"""
 select place, {KEY}, group_ids, transactional_ids, client_addresses, session.client_instance_id as client_instance_id, racks,

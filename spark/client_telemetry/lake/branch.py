@@ -8,7 +8,7 @@ import datetime as dt
 import json
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Protocol, cast
 
 import pyarrow as pa
@@ -119,14 +119,11 @@ class Branch:
         if self.name in metadata.refs:
             finish(self.lake, refs.attempt(metadata, self.name) or "")
 
-    def replace(self, table: Table, parts: Sequence[DataFrame], **partitions: object) -> None:
-        """Replace the partitions whose columns equal `partitions` (a list means any of its values) by the rows of all
-        `parts`.
-        """
+    def replace(self, table: Table, rows: DataFrame, **partitions: object) -> None:
+        """Replace the partitions whose columns equal `partitions` (a list means any of its values) by these rows."""
         self._stage(table, [], partitions)
         (
-            reduce(DataFrame.unionByName, parts)
-            .select(*[F.col(c.name).cast(c.kind) for c in table.columns])
+            rows.select(*[F.col(c.name).cast(c.kind) for c in table.columns])
             .writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{self.name}")
             .option("check-nullability", "false")
             # Otherwise every row is sorted by the partition columns, which have only one or a few values here.

@@ -33,8 +33,7 @@ def parsed(query: str) -> "Select":
     def not_null(node: "Expression") -> "Expression":
         if isinstance(node, exp.CountIf):
             return exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=node.this))
-        aggregate = node.this if isinstance(node, exp.Window) else node
-        if isinstance(aggregate, exp.ArrayUniqueAgg | exp.ArrayAgg):
+        if isinstance(node, exp.ArrayUniqueAgg | exp.ArrayAgg):
             return exp.Coalesce(this=node.copy(), expressions=[exp.Array()])
         if isinstance(node, exp.Select):
             node.set("hint", None)

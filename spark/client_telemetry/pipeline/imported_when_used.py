@@ -10,9 +10,8 @@ class _Stand(ModuleType):
     alone: `from package import x` already asks its module for something."""
 
     def __getattr__(self, name: str) -> object:
-        if (
-            name == "__file__"
-        ):  # asked of every module by who looks for the source of a function (inspect.getmodule)
+        # Asked of every module by who looks for the source of a function (inspect.getmodule).
+        if name == "__file__":
             raise AttributeError(name)
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]

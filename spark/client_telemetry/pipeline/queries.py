@@ -129,6 +129,15 @@ class Queries(ABC):
         value in it are next to each other and in order."""
 
 
+def same(names: Iterable[str], one: str, other: str, equal: str = "=") -> str:
+    """The condition of a join: equal values in these columns of two relations. `equal`: `<=>` if nulls are equal, too.
+
+    >>> same(("a", "b"), "one", "other", "<=>")
+    'one.a <=> other.a and one.b <=> other.b'
+    """
+    return " and ".join(f"{one}.{name} {equal} {other}.{name}" for name in names)
+
+
 def is_little(stage: Stage, rows: int) -> bool:
     """Whether so many rows are few enough for this process (option --without-spark-up-to)."""
     return rows <= int(stage.arguments.without_spark_up_to)
@@ -230,7 +239,7 @@ where place_in_group = 1
         self._frames[name] = self.frame(text).groupBy(*by).applyInArrow(work, from_arrow_schema(schema))
 
     def replace(self, branch: Branch, table: Table, text: str, **partitions: object) -> None:
-        branch.replace(table, [self.frame(text)], **partitions)
+        branch.replace(table, self.frame(text), **partitions)
 
     def read_rows(
         self, name: str, tasks: int, read: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema

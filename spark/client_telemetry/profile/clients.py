@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.knowledge import kip511
-from client_telemetry.pipeline.queries import Queries
+from client_telemetry.pipeline.queries import Queries, same
 from client_telemetry.profile.client_applications import WITH_APPLICATIONS, applications_of
 from client_telemetry.profile.client_identity import WITH_IDENTITY, identifier
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
@@ -135,7 +135,7 @@ group by {KEY}
 _KNOWN = f"""
 select client.*, coalesce(used.api_uses, array()) as api_uses, coalesce(used.answered, array()) as answered
 from clients_seen as client
-left join uses as used on {" and ".join(f"client.{name} <=> used.{name}" for name in _KEY)}
+left join uses as used on {same(_KEY, "client", "used", "<=>")}
 """
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from client_telemetry.identity.broker_clients import ASKED, CLIENT_IDS, CLIENTS_ONLY, api_keys
 from client_telemetry.knowledge import apis, kip511
 from client_telemetry.knowledge.error_codes import KafkaError
-from client_telemetry.pipeline.queries import Queries
+from client_telemetry.pipeline.queries import Queries, same
 from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
 from client_telemetry.sessionize.earlier_events import EARLIER, may_have_earlier_events
 from client_telemetry.sessionize.instance_links import LINK_COLUMNS, OF_PUSHES, linked
@@ -240,7 +240,6 @@ def _with_surroundings(of: str, day: dt.date) -> str:
     # When the next connection came from the same address and port, this one had ended. Refusals and sources without ports say
     # nothing of that: each stays alone.
     alone = "case when client_port is null or connection_key = '' then opened_at end"
-    incarnation = " and ".join(f"connection.{name} = %s.{name}" for name in INCARNATION)
     return f"""
 select /*+ broadcast(release), broadcast(reported) */ connection.*, broker_software_version,
     coalesce(is_replaced, false) as is_replaced, reported_until, coalesce(crowded, false) as crowded,
@@ -250,10 +249,10 @@ select /*+ broadcast(release), broadcast(reported) */ connection.*, broker_softw
         order by unix_micros(opened_at) range between 1 following and unbounded following
     ) is not null as is_port_reused
 from connections_{of} as connection
-left join releases_{of} as release on {incarnation.replace("%s", "release")}
-left join ({_reported_until(day)}) as reported on {incarnation.replace("%s", "reported")}
+left join releases_{of} as release on {same(INCARNATION, "connection", "release")}
+left join ({_reported_until(day)}) as reported on {same(INCARNATION, "connection", "reported")}
 left join ({_crowded_addresses(day)}) as crowded_one
-    on connection.cluster_id = crowded_one.cluster_id and connection.client_address = crowded_one.client_address
+    on {same(("cluster_id", "client_address"), "connection", "crowded_one")}
 """
 
 

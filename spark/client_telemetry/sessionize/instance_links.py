@@ -6,7 +6,7 @@ connections are recognised by identity, address and time. Texts are queries of p
 
 import datetime as dt
 
-from client_telemetry.pipeline.queries import Queries
+from client_telemetry.pipeline.queries import Queries, same
 from client_telemetry.sessionize.broker_incarnations import INCARNATION
 from client_telemetry.sessionize.look_back import midnight_us
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS, LINK_RULES, MOST_INSTANCES
@@ -101,9 +101,6 @@ def _compared(connections: str, carried: str) -> str:
     incarnation = ", ".join(INCARNATION)
     push = "collect_list(struct(client_instance_id, first_at, last_at))"
 
-    def same(*names: str, equal: str = "=", than: str) -> str:
-        return " and ".join(f"connection.{name} {equal} {than}.{name}" for name in names)
-
     return f"""
 select {", ".join(f"connection.{name}" for name in columns)}, number,
     {_ids(_filtered("pushed_on_it", _WHILE_OPEN))} as on_connection,
@@ -113,12 +110,12 @@ from {connections} as connection
 left join (
     select {incarnation}, connection_id, {push} as pushed_on_it
     from {carried} where connection_id <> '' group by {incarnation}, connection_id
-) as on_it on {same(*INCARNATION, "connection_id", than="on_it")}
+) as on_it on {same((*INCARNATION, "connection_id"), "connection", "on_it")}
 left join (
     select {incarnation}, client_address, client_port, {push} as pushed_there
     from {carried} where connection_id = '' and client_port is not null group by {incarnation}, client_address, client_port
-) as there on {same(*INCARNATION, "client_address", "client_port", than="there")}
-left join ({_instances(carried)}) as client on {same(*_CLIENTS, equal="<=>", than="client")}
+) as there on {same((*INCARNATION, "client_address", "client_port"), "connection", "there")}
+left join ({_instances(carried)}) as client on {same(_CLIENTS, "connection", "client", "<=>")}
 """
 
 

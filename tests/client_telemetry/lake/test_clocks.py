@@ -45,7 +45,7 @@ def test_a_clock_that_was_wrong_for_a_while(spark, tmp_path, off):
 
     branch = lake.branch("of Spark", "after", "collect")
     rows = lake.read(BROKERS).where("cluster_id = 'wrong'").withColumn("cluster_id", F.lit("after"))
-    branch.replace(BROKERS, [rows], cluster_id="after", dt=[DAY])
+    branch.replace(BROKERS, rows, cluster_id="after", dt=[DAY])
     branch.publish("after", "of Spark", "collect", [DAY])
     found = sorted(row["cluster_id"] for row in lake.read(BROKERS).collect())
     assert found == ["after", "before", "running", "wrong"]

@@ -159,7 +159,7 @@ def test_spark_goes_on_after_the_database_was_started_again(postgres, folder, sp
     branch = lake.branch("of Spark", "b", "collect")
     postgres.stop()
     postgres.start()
-    branch.replace(BROKERS, [rows], cluster_id="b", dt=[DAY])
+    branch.replace(BROKERS, rows, cluster_id="b", dt=[DAY])
     branch.publish("b", "of Spark", "collect", [DAY])
     assert lake.read(BROKERS).where("cluster_id = 'b'").count() == BROKERS_OF_A_RUN
     check_consistent(lake)

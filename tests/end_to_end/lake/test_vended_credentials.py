@@ -37,7 +37,7 @@ from tests.client_telemetry.lake.conftest import DAY
 
 lake = Lake(spark_session("vended", sys.argv[1]), sys.argv[1])
 branch = lake.branch("of Spark", "c", "collect")
-branch.replace(BROKERS, [lake.read(BROKERS).withColumn("cluster_id", F.lit("c"))], cluster_id="c", dt=[DAY])
+branch.replace(BROKERS, lake.read(BROKERS).withColumn("cluster_id", F.lit("c")), cluster_id="c", dt=[DAY])
 print(branch.read(BROKERS).count())
 branch.publish("c", "of Spark", "collect", [DAY])
 later = dt.datetime.now(dt.UTC) + dt.timedelta(days=4)
