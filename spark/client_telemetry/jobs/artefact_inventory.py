@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--publish", help="folder or URL of published reports, and of what comes of them here"
     )
     add_options(arguments, "--owners", "--knowledge", "--workloads")
-    return run(arguments, artefact_inventory, argv, _nothing_to_do, has_gate=False)
+    return run(arguments, artefact_inventory, argv, _nothing_to_do)
 
 
 def _nothing_to_do(args: Namespace) -> str | None:

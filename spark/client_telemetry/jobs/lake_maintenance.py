@@ -88,4 +88,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument(
         "--cluster-name", help="the cluster's name in the clusters file, as in published folders"
     )
-    return run(arguments, lake_maintenance, argv, _nothing_to_do)
+    return run(arguments, lake_maintenance, argv, _nothing_to_do, has_gate=False)

@@ -97,4 +97,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--release", help="release of the brokers; default: what they reported")
     arguments.add_argument("--telemetry-max-bytes", type=int, default=KAFKAS_MAX_BYTES, help="of the brokers")
     arguments.add_argument("--bootstrap-server", default="BROKER:9092", help="address to use in the commands")
-    return run(arguments, subscription_check, argv)
+    return run(arguments, subscription_check, argv, has_gate=False)

@@ -72,4 +72,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--campaign", required=True, help="name of the planned upgrade")
     add_options(arguments, "--publish", "--targets")
     arguments.add_argument("--day", type=day, help="UTC day up to which states are computed; default: today")
-    return run(arguments, upgrade_campaign, argv, has_gate=False)
+    return run(arguments, upgrade_campaign, argv)

@@ -276,7 +276,8 @@ def run(
     """Run a stage and return its exit code: 0 done, 1 failed, 2 bad arguments, 3 a gate failed.
 
     `nothing_to_do` may end the stage before anything else is done, with a sentence that says why. Spark starts when the body first
-    asks for it. `workers_import`: as for `spark_session`. `has_gate`: whether the stage writes tables.
+    asks for it. `workers_import`: as for `spark_session`. `has_gate`: whether an audit comes at its end, whose
+    imports then begin with the stage.
     """
     stage = arguments.prog
     args = argparse.Namespace(result=None, cluster=None)
