@@ -80,12 +80,14 @@ def test_a_run_is_interrupted_in_one_line_and_counts_as_failed(environment, tmp_
 
     from airflow.models.dagrun import DagRun
     from airflow.utils.session import create_session
+    from airflow.utils.state import State
     from sqlalchemy import select
 
     with create_session() as session:
         run = session.scalars(select(DagRun).order_by(DagRun.id.desc())).first()
         assert run.state == "failed"
-        assert {task.state for task in run.get_task_instances(session=session)} <= {"success", "failed"}
+        # `upstream_failed` if Airflow looked for the next task before the process ended.
+        assert {task.state for task in run.get_task_instances(session=session)} <= State.finished
 
 
 def test_an_interrupt_while_airflow_is_imported_is_one_line(environment):
