@@ -21,9 +21,8 @@ COPY --chown=client-telemetry . .
 USER client-telemetry
 # Machine code for any processor: an image runs on others than the one that built it.
 ENV NUMBA_CPU_NAME=generic
-# Nothing is written where the image runs: all is compiled when it is built.
-ENV PYTHONDONTWRITEBYTECODE=1
-RUN make install storage
+# Nothing is written where the image runs: all is compiled when it is built. Some packages ship templates that are no Python.
+RUN make install storage && { .venv/bin/python -m compileall -qq .venv/lib || true; }
 
 FROM build AS pack
 RUN make executors

@@ -27,8 +27,12 @@ END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; sleep 0.2; code=0; 
 # As one word of the shell, whatever is in it.
 quoted = '$(subst ','\'',$(1))'
 
+# What Python compiles of .venv and this checkout is kept beside it, whatever the shell says of other programs: a process that
+# keeps nothing compiles all that it imports, 15 s of CPU for a stage.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help install demo executors run report review review-accuracy owners history requarantine test e2e e2e-install e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy withheld-facts bench knowledge clean fuzz ask docs storage sbom audit
+.PHONY: help install installed demo executors run report review review-accuracy owners history requarantine test e2e e2e-install e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy withheld-facts bench knowledge clean fuzz ask docs storage sbom audit
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -194,7 +198,11 @@ storage: install $(STAMPS)/storage_jars  ## what tables in S3 or another catalog
 	@$(SET_POOL)
 
 # Jars of another version stay beside the new ones nowhere: those of the storage are fetched again if they were.
-install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/bytecode $(STAMPS)/jars $(wildcard $(STAMPS)/storage_jars) $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/airflow
+installed: $(addprefix $(STAMPS)/,machine venv compiled bytecode jars spark airflow) $(wildcard $(STAMPS)/storage_jars)
+
+# Two steps at once, or as many as make was told.
+install:
+	@$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,--jobs=2) installed
 
 $(STAMPS)/machine: include/machine.sh
 	@include/machine.sh $(PYTHON)
@@ -221,14 +229,12 @@ $(STAMPS)/audit: include/audit/requirements.txt | $(STAMPS)/uv
 	@$(call download,"what looks for vulnerabilities",var/uv/audit.log) var/uv/bin/uv pip sync --quiet --require-hashes --python var/audit/bin/python $<
 	@touch $@
 
-# Of the packages, only a quarter is ever imported, and Python keeps what it compiles then. Where it may not
-# (PYTHONDONTWRITEBYTECODE, as in an image), each process would compile all that it imports, 15 s of CPU for a stage.
+# Of the packages, only a quarter is ever imported, and Python keeps what it compiles then.
 IMPORTED := dags include plugins spark
 # As `-m compileall -qq`, but Ctrl-C ends it without a traceback, also while Python starts.
 COMPILE = trap '' INT; $(BIN)/python -c 'import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); import compileall, sys; \
     sys.exit(not all([compileall.compile_dir(each, quiet=2) for each in sys.argv[1:]]))'
 $(STAMPS)/bytecode: $(STAMPS)/venv $(shell find $(IMPORTED) -name '*.py')
-	@$(if $(and $(PYTHONDONTWRITEBYTECODE),$(filter %/venv,$?)),$(COMPILE) .venv/lib || true)
 	@$(COMPILE) $(IMPORTED)
 	@touch $@
 

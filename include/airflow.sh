@@ -11,6 +11,8 @@ port=${PORT:-8080}
 umask 027
 
 export PATH="$checkout/.venv/bin:$PATH"
+# As in the Makefile: else each process compiles all that it imports.
+unset PYTHONDONTWRITEBYTECODE
 # Finds the package include; Airflow itself adds only the folders of the DAGs and the plugins.
 export PYTHONPATH="$checkout${PYTHONPATH:+:$PYTHONPATH}"
 export PYSPARK_PYTHON=${PYSPARK_PYTHON:-$checkout/.venv/bin/python}
