@@ -2,44 +2,19 @@
 
 While brokers differ, what such a client chose for the newer ones may be more than the older ones have: these close the connection,
 and it asks nobody again. So it goes in a rolling upgrade to what starts at a broker that is upgraded already, and in a rollback to
-all that keeps running. Other libraries ask each broker.
+all that keeps running. Which libraries do so says version_negotiation.csv.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import NamedTuple
 
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import ASKED_ONCE, Finding
 from client_telemetry.console.counted import first_of
-from client_telemetry.knowledge import apis, client_versions, measured_target, releases, roles, served
+from client_telemetry.knowledge import apis, measured_target, releases, roles, served, version_negotiation
+from client_telemetry.knowledge.version_negotiation import Asks
 from client_telemetry.knowledge.vocabulary import Answer, Verdict, When
 
-
-class _AsksOnce(NamedTuple):
-    first: tuple[int, ...]
-    last: tuple[int, ...]
-    source: str
-
-
-_ASKS_ONCE: Mapping[str, _AsksOnce] = MappingProxyType(
-    {
-        "platformatic-kafka": _AsksOnce(
-            client_versions.parse("1.2.0"),
-            client_versions.parse("2.12.1"),
-            "platformatic/kafka v1.2.0 to v2.12.1: src/clients/base/base.ts (kApis is set by the first answer); a run of 2.12.1: 4.0.1, "
-            "then 3.6.2 at the same address",
-        ),
-        "kafka-python": _AsksOnce(
-            client_versions.parse("2.1.0"),
-            client_versions.parse("2.3.1"),
-            "dpkp/kafka-python 2.1.0 to 2.3.1: kafka/client_async.py (_api_versions is set by the first connection)",
-        ),
-    }
-)
-"""Library -> the versions of it that were read. kafka-python 3 asks on each connection. KafkaJS gives each broker what its seed broker
-had (src/cluster/brokerPool.js), and asks anew when it reconnects to all: whether it recovers by itself was not seen."""
 _MOST_NAMED = 4
 """APIs that a sentence names."""
 
@@ -55,14 +30,12 @@ def of(case: Case) -> list[Finding]:
     starts, and starting it anew helps.
     """
     identity = case.identity
-    asks = _ASKS_ONCE.get(identity.library) if identity else None
-    if asks is None or identity is None or identity.version is None:
+    if identity is None or identity.version is None or identity.pinned_to:
         return []
-    if (
-        not asks.first <= identity.version <= asks.last
-        or measured_target(case.source)
-        or measured_target(case.target)
-    ):
+    negotiation = version_negotiation.of(identity.library, identity.version)
+    if negotiation is None or not negotiation.asks.keeps_for_all:
+        return []
+    if measured_target(case.source) or measured_target(case.target):
         return []
     is_rollback = releases.is_rollback(case.source, case.target)
     older, newer = (case.target, case.source) if is_rollback else (case.source, case.target)
@@ -75,7 +48,7 @@ def of(case: Case) -> list[Finding]:
         verdict=too_new.verdict,
         confidence=case.identity_confidence,
         explanation=f"{keeps}, which close the connection, until these are upgraded or it is started anew",
-        source=asks.source,
+        source=negotiation.source,
         when=When.LATENT,
         trigger=f"it starts at a broker on {newer} while others run {older}",
         condition=f"it starts at a broker on {newer} while others run {older}",
@@ -83,9 +56,10 @@ def of(case: Case) -> list[Finding]:
         fix="start it anew once the last broker is upgraded",
     )
     if is_rollback:
+        loses_all = " or connected to none" * (negotiation.asks == Asks.FIRST_BROKER_UNTIL_DISCONNECTED)
         finding = replace(
             finding,
-            explanation=f"{keeps}, which close the connection, until it is started anew",
+            explanation=f"{keeps}, which close the connection, until it is started anew{loses_all}",
             when=When.AT_ONCE,
             trigger="",
             condition=f"it keeps running while brokers go back to {older}",

@@ -13,6 +13,7 @@ from client_telemetry.knowledge import (
     roles,
     served,
     software,
+    version_negotiation,
 )
 from client_telemetry.knowledge.client_ranges import Row
 from client_telemetry.knowledge.known_issues import KnownIssue
@@ -34,10 +35,11 @@ def text() -> str:
         "[knowledge base](knowledge-base.md), whose rows name their sources. *Versions*: those whose request versions are",
         f"known. *Works with {TARGET}*: versions whose producer, or group consumer, finds everything that it needs, according to",
         "ranges and known issues. *Rows*: number of known ranges, by confidence (high: read in the source at these",
-        "tags; medium: read in part).",
+        "tags; medium: read in part). *Asks for versions*: of its first broker alone, of each broker once, or on each connection",
+        "([what it means](knowledge-base.md#version_negotiationcsv)).",
         "",
-        f"| library | declares | versions | producer works with {TARGET} | group consumer | rows high / medium / low |",
-        "|---|---|---|---|---|---:|",
+        f"| library | declares | versions | producer works with {TARGET} | group consumer | asks for versions | rows high / medium / low |",
+        "|---|---|---|---|---|---|---:|",
     ]
     for library in sorted(by_library):
         of_library = by_library[library]
@@ -45,6 +47,7 @@ def text() -> str:
         lines.append(
             f"| {library} | {_names(library)} | {_span(of_library)} | {_works_since(library, of_library, Role.PRODUCER)} "
             f"| {_works_since(library, of_library, Role.GROUP_CONSUMER)} "
+            f"| {_asks_for_versions(library)} "
             f"| {count['high']} / {count['medium']} / {count['low']} |"
         )
     lines += [
@@ -81,6 +84,15 @@ def _names(library: str) -> str:
         if since and any(since) and since < known_issues.NEWEST
         else ""
     )
+
+
+def _asks_for_versions(library: str) -> str:
+    spans = [
+        f"{row.asks.replace('_', ' ')} {client_versions.text(row.version_from)} to {client_versions.text(row.version_to)}"
+        for row in version_negotiation.every()
+        if row.library == library
+    ]
+    return ", ".join(spans) or "not known"
 
 
 def _span(of_library: list[Row]) -> str:

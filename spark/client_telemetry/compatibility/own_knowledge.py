@@ -27,6 +27,7 @@ from client_telemetry.knowledge import (
     roles,
     served,
     software,
+    version_negotiation,
 )
 
 
@@ -65,6 +66,7 @@ def check() -> None:
     _check_packages()
     _check_rule_ids()
     known_issues.known()
+    version_negotiation.every()
     _check_libraries()
     _check_duplicates()
 
@@ -77,6 +79,7 @@ def _check_libraries() -> None:
         (products.FILE, products.COLUMNS, "library"),
         (advice.FILE, advice.COLUMNS, "library"),
         (known_packages.FILE, known_packages.COLUMNS, "library"),
+        (version_negotiation.FILE, version_negotiation.COLUMNS, "library"),
     ):
         for line, cells in knowledge.own_rows(file, columns):
             named = dict(zip(columns, cells, strict=True))[column]
@@ -144,6 +147,7 @@ _FIRST_MATCH_COUNTS = (
     (products.FILE, products.COLUMNS, ("product", "library", "apis")),
     (advice.FILE, advice.COLUMNS, ("library", "apis", "where_served")),
     (fingerprints.FILE, fingerprints.COLUMNS, ("client_id_pattern",)),
+    (version_negotiation.FILE, version_negotiation.COLUMNS, ("library", "version_from")),
 )
 """Files, their columns, and those that identify a row."""
 
@@ -159,7 +163,8 @@ def overridden() -> Iterator[str]:
     for file, columns, key in keys:
         places = [columns.index(column) for column in key]
         shipped = {
-            tuple(cells[place] for place in places) for _, cells in knowledge.shipped_rows(file, columns)
+            tuple(cells[place] for place in places)
+            for _, cells in knowledge.shipped_rows_if_there(file, columns)
         }
         for line, cells in knowledge.own_rows(file, columns):
             if (name := tuple(cells[place] for place in places)) in shipped:

@@ -39,6 +39,7 @@ OWN_FILES = (
     "unnamed_client_api_versions.csv",
     "unreviewed_releases.csv",
     "version_aliases.csv",
+    "version_negotiation.csv",
 )
 """What a user's folder can hold: releases, clients, products, issues, packages and notes; not what every release shares (APIs, roles)."""
 _CACHES_OF = "client_telemetry."
@@ -261,9 +262,14 @@ def rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
 
 
 def rows_if_there(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    """The same of a file that is newer than the first packages: none with a package that was built before there was it."""
+    """The same of a file that is newer than the first packages: a package that was built before there was it adds none."""
+    return own_rows(file, columns) + shipped_rows_if_there(file, columns)
+
+
+def shipped_rows_if_there(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """Those of `shipped_rows`, likewise."""
     package = _in_use.package
-    return [] if package is not None and file not in package.names() else rows(file, columns)
+    return [] if package is not None and file not in package.names() else shipped_rows(file, columns)
 
 
 def shipped_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:

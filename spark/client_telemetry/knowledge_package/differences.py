@@ -21,6 +21,7 @@ _KEYS: Mapping[str, tuple[str, Sequence[str]]] = {
     "broker_features.csv": ("feature", ("feature", "release_from")),
     "feature_api_versions.csv": ("feature level", ("feature", "level", "release_from", "api_name")),
     "error_codes.csv": ("error code", ("code",)),
+    "version_negotiation.csv": ("version negotiation of", ("library", "version_from")),
     "version_aliases.csv": ("version alias", ("software_name", "reported_version")),
 }
 """File -> what a row is called, and the columns that identify it."""
