@@ -26,6 +26,10 @@ END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; sleep 0.2; code=0; 
 
 # As one word of the shell, whatever is in it.
 quoted = '$(subst ','\'',$(1))'
+# $(call options,TO PLANNED_FOR): --to=... and --planned-for=... where the variables are set.
+options = $(foreach name,$(1),$(if $($(name)),--$(shell echo $(name) | tr A-Z_ a-z-)=$(call quoted,$($(name)))))
+# What is no option, if there is any.
+operands = $(if $(1),-- $(call quoted,$(1)))
 
 # What Python compiles of .venv and this checkout is kept beside it, whatever the shell says of other programs: a process that
 # keeps nothing compiles all that it imports, 15 s of CPU for a stage.
@@ -38,42 +42,25 @@ help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: install  ## process the bundled sample through Airflow, and print the path of the upgrade report
-	@$(INTERRUPTIBLE) $(AIRFLOW) include/warm.sh python -m include.command sample_run $(END)
+	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) run $(END)
 
 owners: install  ## try owner rules on the clients of the last processed day: OWNERS=file, ARGS=--every-client
-	@$(BIN)/client-telemetry owners --lake $(call quoted,$(or $(LAKE),var/lake)) \
-	    --owners $(call quoted,$(or $(OWNERS),include/sample/owners.yaml)) $(ARGS)
+	@$(CLIENT_TELEMETRY) owners --lake=$(call quoted,$(or $(LAKE),var/lake)) --owners=$(call quoted,$(or $(OWNERS),include/sample/owners.yaml)) $(ARGS)
 
 history: install  ## first seen, last seen, gone since of every application (or client family: --clients), as CSV: ARGS="--state gone"
-	@$(BIN)/client-telemetry history --lake $(call quoted,$(or $(LAKE),var/lake)) $(ARGS)
+	@$(CLIENT_TELEMETRY) history --lake=$(call quoted,$(or $(LAKE),var/lake)) $(ARGS)
 
 test: install $(STAMPS)/class_archive $(KAFKA_CLIENTS)  ## all tests that need no additional software
 	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 ask: install  ## ask an upgrade question of the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW, MECHANISMS, PLANNED_FOR=2026-12-05, ASKED_BY=contact
-	@test -n "$(CLUSTER)" && test -n "$(TO)" || { echo "specify the cluster and the target release: make ask CLUSTER=fleet TO=4.3.1" >&2; exit 2; }
-	@$(INTERRUPTIBLE) $(AIRFLOW) include/warm.sh python -m include.command ask --cluster=$(call quoted,$(CLUSTER)) --to=$(call quoted,$(TO)) \
-	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(DAY),--day=$(call quoted,$(DAY))) $(if $(WINDOW),--window=$(call quoted,$(WINDOW))) $(if $(MECHANISMS),--mechanisms=$(call quoted,$(MECHANISMS))) \
-	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) $(END)
+	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) ask $(call options,TO FROM DAY WINDOW MECHANISMS PLANNED_FOR ASKED_BY) $(call operands,$(CLUSTER)) $(END)
 
 report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, YEAR, OWNERS, KNOWLEDGE, JAR, SCRAM_USERS, MECHANISMS=listener=SCRAM-SHA-512, HOSTS, NAME, OUT, PLANNED_FOR, ASKED_BY, FOLLOW=minutes, FAIL_ON=breaks
-	@test -n $(call quoted,$(LOGS)) && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
-	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) report --to=$(call quoted,$(TO)) --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) \
-	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(YEAR),--year=$(call quoted,$(YEAR))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
-	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(MECHANISMS),--mechanisms=$(call quoted,$(MECHANISMS))) $(if $(HOSTS),--hosts=$(call quoted,$(HOSTS))) $(if $(NAME),--name=$(call quoted,$(NAME))) \
-	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) \
-	    $(if $(JAR),--jar=$(call quoted,$(JAR))) $(if $(FOLLOW),--follow=$(call quoted,$(FOLLOW))) $(if $(FAIL_ON),--fail-on=$(call quoted,$(FAIL_ON))) -- $(call quoted,$(LOGS)) $(END)
+	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) report --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) $(call options,TO FROM ZONE YEAR OWNERS KNOWLEDGE JAR SCRAM_USERS MECHANISMS HOSTS NAME PLANNED_FOR ASKED_BY FOLLOW FAIL_ON) $(call operands,$(LOGS)) $(END)
 
-review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, YEAR, OWNERS, KNOWLEDGE, SCRAM_USERS, MECHANISMS, NAME, OUT
-	@test -n "$(FROM)" && test -n "$(TO)" && test -n $(call quoted,$(LOGS)$(CLUSTER)) || \
-	    { echo "specify the upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> instead of CLUSTER" >&2; exit 2; }
-ifdef LOGS
-	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) review --from=$(call quoted,$(FROM)) --to=$(call quoted,$(TO)) --publish=$(call quoted,$(or $(OUT),var/published)) \
-	    $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(YEAR),--year=$(call quoted,$(YEAR))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
-	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(MECHANISMS),--mechanisms=$(call quoted,$(MECHANISMS))) $(if $(NAME),--name=$(call quoted,$(NAME))) -- $(call quoted,$(LOGS)) $(END)
-else
-	@$(INTERRUPTIBLE) $(AIRFLOW) python -m include.command review $(call quoted,$(CLUSTER)) $(call quoted,$(FROM)) $(call quoted,$(TO)) $(call quoted,$(DAY)) $(call quoted,$(MECHANISMS)) $(END)
-endif
+review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, YEAR, OWNERS, KNOWLEDGE, JAR, SCRAM_USERS, MECHANISMS, NAME, OUT
+	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) review $(if $(CLUSTER),,--publish=$(call quoted,$(or $(OUT),var/published))) $(call options,FROM TO CLUSTER DAY ZONE YEAR OWNERS KNOWLEDGE JAR SCRAM_USERS MECHANISMS NAME) $(call operands,$(LOGS)) $(END)
 
 # Without them, tests that need what they fetch and build are skipped.
 MAVEN_AND_JDK := $(and $(shell command -v mvn),$(shell command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac))
@@ -106,11 +93,10 @@ $(STAMPS)/executors: $(shell find spark -type f -not -path '*/__pycache__/*' -no
 	@touch $@
 
 requarantine: install  ## reprocess days that have quarantined records
-	@$(INTERRUPTIBLE) $(AIRFLOW) include/warm.sh python -m include.command requarantine $(END)
+	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) requarantine $(END)
 
-ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; stop it with Ctrl-C
-	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
-	@$(INTERRUPTIBLE) $(AIRFLOW) include/warm.sh include/ui.sh $(END)
+ui: install $(if $(wildcard var/published/upgrade_impact),,run)  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; stop it with Ctrl-C
+	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) ui $(END)
 
 # Each part can be run alone; `make -k check` runs all of them in spite of failures.
 check: check-python check-generated check-shell check-markdown check-java docs  ## Python, types, boundaries, generated files, shell, Markdown, Java, links of the documentation

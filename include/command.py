@@ -1,9 +1,10 @@
 """Runs a module of this package as a command that Ctrl-C ends in one line, while it still imports Airflow too:
 
     include/airflow.sh python -m include.command sample_run
-    include/airflow.sh python -m include.command ask --cluster=fleet --to=4.3.1
+    include/airflow.sh python -m include.command ask '{"cluster": "fleet", "to": "4.3.1"}'
 
-The exit code is that of the module's `main`, 130 after an interrupt.
+`client-telemetry run`, `ask` and others become such a command (client_telemetry/cli/checkout.py). The exit code is that of the
+module's `main`, 130 after an interrupt.
 """
 
 import importlib
@@ -23,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
             signal.signal(signal.SIGINT, _end)
         run = importlib.import_module(f"include.{name}").main
         signal.signal(signal.SIGINT, before)
-        code: int = run(arguments) if arguments else run()
+        code: int = run(*arguments)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -1,22 +1,47 @@
-"""Runs a DAG in this process, without a scheduler, for somebody who waits for it."""
+"""Runs a DAG in this process, without a scheduler, for somebody who waits for it. Airflow's own log goes to a file."""
 
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
+from include.clusters import CHECKOUT
 from include.command import INTERRUPTED
 from include.spark_stage import FAILURE_KEY
 
+RUN_FAILED = 1
+BAD_CONF = 2
 SAID_EVERY_S = 10
 _SETTLES_IN_S = 1
 """Until a transaction that the interrupt ended is rolled back."""
+
+
+def run_and_show(
+    dag_id: str, conf: dict[str, Any], result_task: str, *, log: str, show: Callable[[Any, TextIO], int]
+) -> int:
+    """Run a DAG and show the result of the task, with the exit code of `show`; 1 if the run failed, 2 for a conf that the DAG
+    refuses, after a line that says why. `log`: name of a file in $AIRFLOW_HOME."""
+    path = Path(os.environ["AIRFLOW_HOME"]) / log
+    with output_to(path) as console:
+        from airflow.dag_processing.dagbag import DagBag  # takes seconds, and speaks
+        from airflow.sdk.exceptions import ParamValidationError
+
+        dag = DagBag(dag_folder=str(CHECKOUT / "dags")).dags[dag_id]
+        try:
+            result = run_dag(dag, conf, result_task, console)
+        except ParamValidationError as error:
+            print(f"{dag_id}: {str(error).partition(chr(10))[0]}", file=console)
+            return BAD_CONF
+        if result is None:
+            print(f"The log of the run is {path}.", file=console)
+            return RUN_FAILED
+        return show(result, console)
 
 
 def run_dag(dag: Any, conf: dict[str, Any], result_task: str, console: TextIO) -> Any:

@@ -1,36 +1,23 @@
-"""Runs broker_upgrade_review on the local lake, in one process without a scheduler, and prints what came out.
+"""Reviews an upgrade of a cluster of the lake through Airflow, and prints what came out: what `client-telemetry review
+--cluster` runs.
 
-    include/airflow.sh python -m include.review CLUSTER [FROM] [TO] [DAY] [MECHANISMS]
+    include/airflow.sh python -m include.command review '{"cluster": "fleet", "from": "3.9.1", "to": "4.0.0"}'
 
-The exit code is the review's: 0 go (or the upgrade is complete), 3 stop, 4 cannot tell; 1 if the run failed.
+The exit code is the review's: 0 go (or the upgrade is complete), 3 stop, 4 cannot tell.
 """
 
-import os
-import sys
-from pathlib import Path
+import json
+from typing import Any, TextIO
 
-from include.clusters import CHECKOUT
-from include.dag_run import output_to, run_dag
+from include.dag_run import run_and_show
 
 
-def main(argv: list[str]) -> int:
-    cluster, *rest = argv
-    given = dict(zip(("from", "to", "day", "mechanisms"), rest, strict=False))
-    conf = {"cluster": cluster, **{name: value for name, value in given.items() if value}}
-    log = Path(os.environ["AIRFLOW_HOME"]) / "review_run.log"
-    with output_to(log) as console:
-        from airflow.dag_processing.dagbag import DagBag  # takes seconds, and speaks
-
-        dag = DagBag(dag_folder=str(CHECKOUT / "dags")).dags["broker_upgrade_review"]
-        found = run_dag(dag, conf, "review", console)
-        if found is None:
-            print(f"The log of the run is {log}.", file=console)
-            return 1
-        if found["decision"] != "go":
-            print(f"Decision: {found['decision'].replace('_', ' ')}", file=console)
-        print(f"{found['sentence']}\nReview: {found['review']}", file=console)
-        return int(found["exit_code"])
+def main(conf: str) -> int:
+    return run_and_show("broker_upgrade_review", json.loads(conf), "review", log="review_run.log", show=_show)
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def _show(review: dict[str, Any], console: TextIO) -> int:
+    if review["decision"] != "go":
+        print(f"Decision: {review['decision'].replace('_', ' ')}", file=console)
+    print(f"{review['sentence']}\nReview: {review['review']}", file=console)
+    return int(review["exit_code"])

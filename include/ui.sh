@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts Airflow with its user interface on 127.0.0.1 and stays in the foreground; Ctrl-C ends it, with the tasks that are
 # running: they can be repeated.
-#     PORT=8081 include/airflow.sh include/ui.sh
+#     client-telemetry ui --port 8081
 # Needs the settings of include/airflow.sh and a database that `airflow db migrate` has prepared.
 set -euo pipefail
 
@@ -10,7 +10,7 @@ url=$AIRFLOW__API__BASE_URL
 passwords=$AIRFLOW_HOME/simple_auth_manager_passwords.json.generated
 
 if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-    echo "Port $port is taken. Set another one, for instance: make ui PORT=$((port + 1))" >&2
+    echo "Port $port is taken. Set another one, for instance: client-telemetry ui --port $((port + 1)), or make ui PORT=$((port + 1))" >&2
     exit 1
 fi
 

@@ -181,7 +181,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/notices.md", "client-telemetry notify"): RunBy("client_telemetry/cli/test_notify.py"),
     ("docs/tickets.md", "client-telemetry tickets var/"): RunBy("client_telemetry/cli/test_tickets.py"),
     ("docs/tickets.md", "client-telemetry tickets --campaign"): RunBy("client_telemetry/cli/test_tickets.py"),
-    ("docs/review.md", "make review"): NotRun("two runs of minutes; tests/include/test_makefile.py has its arguments, tests/dags runs the review"),
+    ("docs/review.md", "client-telemetry review"): RunBy("dags/test_commands.py"),
     ("docs/sources.md", "  - name: east"): RunBy("include/test_clusters.py"),
     ("docs/sources.md", ".venv/bin/client-telemetry convert"): COMMANDS,
     ("docs/storage.md", "export CLIENT_TELEMETRY_CLUSTERS"): RunBy("end_to_end/lake/test_storage_recipe.py"),

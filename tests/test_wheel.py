@@ -150,3 +150,17 @@ def test_a_scan_without_its_extra_says_what_to_install(command, tmp_path):
     assert done.returncode == 2
     assert done.stderr.endswith("is not installed: run pip install 'client-telemetry[scan]'\n")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run"], ["requarantine"], ["ui"], ["ask", "fleet", "--to=4.3.1"], ["review", "--cluster=fleet"]],
+    ids=lambda arguments: arguments[0],
+)
+def test_what_goes_through_airflow_says_that_the_wheel_has_none(command, tmp_path, arguments):
+    done = subprocess.run(
+        [command, *arguments], cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"client-telemetry {arguments[0]}: needs Airflow and the DAGs, ")
+    assert done.stderr.count("\n") == 1

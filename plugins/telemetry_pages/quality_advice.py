@@ -5,7 +5,7 @@ from typing import Any
 ADVICE = {
     "objects_are_readable": "Look in raw_objects for status and error: restore the object, then reprocess the day.",
     "objects_match_manifests": "The object was changed after the broker wrote it: restore it, then reprocess the day.",
-    "few_are_undecodable": "Group undecodable_records by error_class; after fixing the cause, run make requarantine.",
+    "few_are_undecodable": "Group undecodable_records by error_class; after fixing the cause, run client-telemetry requarantine.",
     "nothing_was_lost": "Open the coverage calendar and check the brokers' spool and network during those hours. Verdicts for "
     "clients that were only active then are missing.",
     "release_is_declared": "Set the release in the source of the clusters file, or update the broker plugin.",

@@ -1,5 +1,7 @@
 """The project's DAGs, and an Airflow database of their own."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.airflow_settings import AT_THE_START, CHECKOUT
@@ -26,3 +28,18 @@ def database():
     )
 
     initdb()
+
+
+@pytest.fixture
+def environment(database, tmp_path: Path) -> dict[str, str]:
+    """Of a command in a process of its own: with places of its own, and with jobs that end as FAKE_SPARK_SUBMIT says where no
+    warm process runs them."""
+    (tmp_path / "calls.jsonl").touch()
+    clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
+    (tmp_path / "clusters.yaml").write_text(clusters.replace(": var/", f": {tmp_path}/"), encoding="utf-8")
+    return {
+        **AT_THE_START,
+        "PYSPARK_DRIVER_PYTHON": str(CHECKOUT / "tests/include/fake_bin/spark-submit"),
+        "FAKE_SPARK_SUBMIT_CALLS": str(tmp_path / "calls.jsonl"),
+        "CLIENT_TELEMETRY_CLUSTERS": str(tmp_path / "clusters.yaml"),
+    }

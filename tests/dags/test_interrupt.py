@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.airflow_settings import AT_THE_START
-
 CHECKOUT = Path(__file__).parents[2]
 ENDS_WITHIN_S = 20
 """On a busy machine; on an idle one it is at once."""
@@ -19,19 +17,9 @@ COMMAND = ("python", "-m", "include.command", "sample_run")
 
 
 @pytest.fixture
-def environment(database, tmp_path) -> dict[str, str]:
+def environment(environment) -> dict[str, str]:
     """Of a command whose stage decode takes a minute."""
-    (tmp_path / "calls.jsonl").touch()
-    clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
-    (tmp_path / "clusters.yaml").write_text(clusters.replace(": var/", f": {tmp_path}/"), encoding="utf-8")
-    fake = CHECKOUT / "tests" / "include" / "fake_bin"
-    return {
-        **AT_THE_START,
-        "PATH": f"{fake}{os.pathsep}{AT_THE_START['PATH']}",
-        "FAKE_SPARK_SUBMIT": json.dumps({"decode": {"seconds": 60}}),
-        "FAKE_SPARK_SUBMIT_CALLS": str(tmp_path / "calls.jsonl"),
-        "CLIENT_TELEMETRY_CLUSTERS": str(tmp_path / "clusters.yaml"),
-    }
+    return environment | {"FAKE_SPARK_SUBMIT": json.dumps({"decode": {"seconds": 60}})}
 
 
 def as_in_a_terminal() -> None:

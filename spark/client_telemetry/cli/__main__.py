@@ -48,7 +48,18 @@ SUBCOMMANDS: Final = {
     ),
     "report": Subcommand("client_telemetry.cli.report", "the upgrade report from brokers' request logs"),
     "review": Subcommand(
-        "client_telemetry.cli.review", "what an upgrade did to each client, from brokers' logs"
+        "client_telemetry.cli.review",
+        "what an upgrade did to each client, from brokers' logs or a cluster's tables",
+    ),
+    "run": Subcommand(
+        "client_telemetry.cli.run", "process the bundled sample through Airflow, to its report"
+    ),
+    "ask": Subcommand(
+        "client_telemetry.cli.ask", "an upgrade question of a cluster's tables, through Airflow"
+    ),
+    "ui": Subcommand("client_telemetry.cli.ui", "Airflow with the fleet's pages and reports, until Ctrl-C"),
+    "requarantine": Subcommand(
+        "client_telemetry.cli.requarantine", "reprocess days that have quarantined records, through Airflow"
     ),
     "subscription-check": Subcommand(
         "client_telemetry.subscriptions.command_line",

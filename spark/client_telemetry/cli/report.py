@@ -26,6 +26,7 @@ from client_telemetry.cli import report_artefacts
 from client_telemetry.cli.follow import follow, said_of
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.log_times import add_time_options, spelled
+from client_telemetry.cli.planned_upgrade import add_planned_upgrade
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.listener_mechanisms import (
@@ -35,7 +36,7 @@ from client_telemetry.compatibility.listener_mechanisms import (
     listener_mechanisms,
 )
 from client_telemetry.compatibility.target_argument import named
-from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted, first_of
 from client_telemetry.console.elapsed import elapsed_said
 from client_telemetry.formats import written_file
@@ -467,10 +468,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     add_mechanisms(parser)
     parser.add_argument("--hosts", help="file of addresses and host names, in the format of /etc/hosts")
     parser.add_argument("--name", help="display name of the cluster")
-    parser.add_argument(
-        "--planned-for", type=day, metavar="DAY", help="planned day of the upgrade, such as 2026-12-05"
-    )
-    parser.add_argument("--asked-by", help="contact for owners' answers: a team, e-mail address or channel")
+    add_planned_upgrade(parser)
     parser.add_argument(
         "--follow",
         type=_minutes,

@@ -1,151 +1,69 @@
-"""The review of an upgrade from request logs and the server.log files next to them: what was predicted, what happened.
+"""The review of an upgrade, from brokers' logs or from a cluster's tables: what was predicted, what happened.
 
     client-telemetry review --from 3.9.1 --to 4.0.1 --publish FOLDER LOG ...
+    client-telemetry review --from 3.9.1 --to 4.0.0 --cluster NAME
 
 LOG: files, folders and patterns; one folder for each broker, or for each run of it, with its kafka-request.log
 (kafka.request.logger at DEBUG) and its server.log. Repeated during the rolling upgrade, it says for each upgraded broker
-whether to continue. Exit code 0: go, or the upgrade is complete; 3: stop; 4: cannot tell; 2: the arguments or the logs
-cannot be used.
+whether to continue. NAME: a cluster of the clusters file, which is reviewed through Airflow; without --from and --to, its
+newest upgrade. Exit code 0: go, or the upgrade is complete; 3: stop; 4: cannot tell; 2: the arguments or the logs cannot
+be used.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Final
 
-from client_telemetry.activity.log_evidence import MixedBrokers, NoRequests, from_logs
-from client_telemetry.activity.records import Evidence
-from client_telemetry.cli.log_times import add_time_options, spelled
-from client_telemetry.compatibility.listener_mechanisms import (
-    BadMechanisms,
-    add_mechanisms,
-    by_security_protocol,
-    check_listeners,
-    listener_mechanisms,
-)
-from client_telemetry.compatibility.target_argument import named
-from client_telemetry.console.arguments import Arguments
-from client_telemetry.console.counted import counted
-from client_telemetry.formats.target_file import UnusableTarget
-from client_telemetry.formats.texts import NotText, decoded
-from client_telemetry.identity.owner_hints import rule_hints
-from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
-from client_telemetry.identity.scram_users import scram_principals
-from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
+from client_telemetry.cli import checkout
+from client_telemetry.cli.interrupt import ended_at_once
+from client_telemetry.cli.log_times import add_time_options
+from client_telemetry.compatibility.listener_mechanisms import add_mechanisms
+from client_telemetry.console.arguments import Arguments, day
 from client_telemetry.knowledge_package import jars
-from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
-from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.reports.review.publish import PAGE, publish
-from client_telemetry.reports.review.report import report_of
-from client_telemetry.review import decision
-from client_telemetry.review.applications import of_tracks, with_applications
-from client_telemetry.review.in_parts import assembled, part, setting
-from client_telemetry.review.metric_review import metric_review
-from client_telemetry.review.model import WindowWithoutData
-from client_telemetry.review.phases import NoSuchUpgrade, upgrades
-from client_telemetry.sources.log_files import NoLogs, find_logs, stored_bytes
-from client_telemetry.sources.request_log.endpoint_owners import TwoClusters
 
-BAD_ARGUMENTS: Final = 2
+_WITH_LOGS: Final = {"logs": "LOG", "publish": "--publish", "zone": "--zone", "year": "--year"} | {
+    name: f"--{name.replace('_', '-')}" for name in ("owners", "knowledge", "jar", "scram_users", "name")
+}
+_NEEDED_WITH_LOGS: Final = {
+    "logs": "LOG",
+    "from_release": "--from",
+    "to_release": "--to",
+    "publish": "--publish",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     args = _arguments(argv)
-    try:
-        for sentence in jars.use(args.jar):
-            _say(sentence)
-        use_own_knowledge(args.knowledge)
-        source, target = upgrade(exact(named(args.from_release)), exact(named(args.to_release)))
-        scram_users = (
-            read_text_file(args.scram_users, "SCRAM users", scram_principals) if args.scram_users else None
-        )
-        rules = load_owner_rules(decoded(args.owners.read_bytes())) if args.owners else ()
-        for hint in rule_hints(rules):
-            print(f"client-telemetry review: warning: {hint}", file=sys.stderr, flush=True)
-        logs = find_logs(args.logs)
-        _say(f"{counted(len(logs), 'file')}, {stored_bytes(logs) / 1e6:.1f} MB")
-        evidence = from_logs(logs, args.zone, _say, args.year)
-        offered = _offered(args.mechanisms, evidence)
-        common = setting(
-            evidence, source, target, owner_rules=rules, scram_users=scram_users, offered=offered
-        )
-        reviewed_part, tracks = part(evidence.activities, common)
-        log_review, comparisons, curves = assembled([reviewed_part], evidence, common)
-        names = of_tracks(tracks, common.upgrade.old)
-        log_review = with_applications(log_review, names)
-    except (
-        BadArguments,
-        BadMechanisms,
-        BadOwnerRule,
-        MixedBrokers,
-        NoLogs,
-        NoRequests,
-        NoSuchUpgrade,
-        NotText,
-        TwoClusters,
-        UnusableRelease,
-        UnusableTarget,
-        WindowWithoutData,
-    ) as error:
-        return _refuse(f"{args.owners}: {error}" if isinstance(error, NotText) else str(error))
-    except OSError as error:
-        return _refuse(f"{error.filename}: {error.strerror}")
-    name = args.name or log_review.cluster_id or "unknown"
-    began = datetime.fromtimestamp(log_review.upgrade.began, UTC)
-    metrics = metric_review(log_review, common, comparisons, curves, lambda clients: tracks)
-    review_id = f"{source}_to_{target}_{began:%Y%m%dT%H%M%SZ}"
-    report = report_of(log_review, review_id, name, datetime.now(UTC), metrics)
-    folder = publish(report, args.publish)
-    began_at = [change.began for change in upgrades(evidence.runs) if change[:2] == (source, target)]
-    if len(began_at) > 1:
-        times = ", ".join(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" for at in began_at)
-        _say(f"{len(began_at)} upgrades from {source} to {target}, begun at {times} UTC: this is the last")
-    if log_review.upgrade.is_mixed:
-        for decided in report.decisions:
-            _say(f"broker {decided.broker_id}: {decided.decision.replace('_', ' ')}: {decided.reason}")
-    _say(report.sentence)
-    _say(f"Review: {folder / PAGE}")
-    if not log_review.upgrade.is_mixed:
-        return 0
-    return decision.EXIT_CODES[decision.overall(report.decisions)]
-
-
-def _offered(stated: str | None, evidence: Evidence) -> dict[str, tuple[str, ...]]:
-    """What listeners offer, by security protocol. Raises BadMechanisms."""
-    if not stated:
-        return {}
-    offered = listener_mechanisms(stated)
-    check_listeners(offered, [name for names in evidence.listeners.values() for name in names])
-    return by_security_protocol(offered, evidence.listeners)
-
-
-def _say(text: str) -> None:
-    print(spelled(text), flush=True)
-
-
-def _refuse(text: str) -> int:
-    print(f"client-telemetry review: {spelled(text)}", file=sys.stderr, flush=True)
-    return BAD_ARGUMENTS
+    if args.cluster:
+        conf = {"cluster": args.cluster, "from": args.from_release, "to": args.to_release}
+        conf |= {"day": args.day, "mechanisms": args.mechanisms}
+        return checkout.run_module("review", "review", conf, warm=False)
+    with ended_at_once("client-telemetry review: interrupted"):
+        # Takes seconds, which the other one does not need.
+        from client_telemetry.cli.log_review import review
+    return review(args)
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Arguments("review", __doc__)
-    parser.add_argument("logs", nargs="+", metavar="LOG", help="files, folders or patterns")
+    parser.add_argument("logs", nargs="*", metavar="LOG", help="files, folders or patterns")
     parser.add_argument(
         "--from",
         dest="from_release",
-        required=True,
         help="exact release upgraded from, or a file of `client-telemetry probe`",
     )
     parser.add_argument(
         "--to",
         dest="to_release",
-        required=True,
         help="exact release upgraded to, or a file of `client-telemetry probe`",
     )
-    parser.add_argument("--publish", type=Path, required=True, help="folder that reports are published in")
+    parser.add_argument("--cluster", help="name in the clusters file")
+    parser.add_argument(
+        "--day", type=day, help="with --cluster: last UTC day; default: the last processed one"
+    )
+    parser.add_argument("--publish", type=Path, help="folder that reports are published in")
     add_time_options(parser)
     parser.add_argument("--owners", type=Path, help="file of owner rules")
     parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
@@ -155,4 +73,19 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     add_mechanisms(parser)
     parser.add_argument("--name", help="what people call the cluster")
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    _check_combination(parser, args)
+    return args
+
+
+def _check_combination(parser: Arguments, args: argparse.Namespace) -> None:
+    """Ends the process where logs and --cluster are mixed, or what one of them needs is missing."""
+    missing = [said for name, said in _NEEDED_WITH_LOGS.items() if not getattr(args, name)]
+    given = [said for name, said in _WITH_LOGS.items() if getattr(args, name) not in (None, [], UTC)]
+    if args.cluster and given:
+        parser.error(f"{given[0]} is for logs and cannot be combined with --cluster")
+    if not args.cluster and args.day:
+        parser.error("--day needs --cluster")
+    if not args.cluster and missing:
+        required = ", ".join(missing)
+        parser.error(f"the following arguments are required: {required} (or --cluster, for its tables)")

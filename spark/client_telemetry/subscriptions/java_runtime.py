@@ -21,6 +21,7 @@ from py4j.protocol import (
     END_COMMAND_PART,
     Py4JError,
     Py4JJavaError,
+    get_command_part,
     get_return_value,
 )
 
@@ -190,7 +191,7 @@ def _call(method: JavaMember, *arguments: JavaObject) -> JavaObject:
     A SparkSession in this process changes how every py4j call reads its answer: PySpark asks its own JVM about an
     exception of this one, and fails. py4j's own reader is still in py4j.protocol.
     """
-    text, _ = method._build_args(*arguments)
+    text = "".join(map(get_command_part, arguments))
     answer = method.gateway_client.send_command(
         CALL_COMMAND_NAME + method.command_header + text + END_COMMAND_PART
     )

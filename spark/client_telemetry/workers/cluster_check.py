@@ -53,7 +53,7 @@ def check_master() -> None:
             f"stages are no clients of a Spark Connect server: unset {_REMOTE}, and name a master"
         )
     try:
-        SparkContext._ensure_initialized()
+        SparkContext.getSystemProperty("java.version")  # starts the JVM
     except PySparkRuntimeError as error:
         if error.getCondition() != "JAVA_GATEWAY_EXITED":
             raise

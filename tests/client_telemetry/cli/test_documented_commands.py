@@ -76,6 +76,10 @@ ELSEWHERE = (
     "probe kafka-1.example.com:9092 --output",
     "replay --lake",
     "join REPORT",
+    "review --cluster",
+    "review --from",
+    "ask fleet",
+    "ui --port",
     "gate REPORT",
     "rehearse REPORT",
     "rehearse var/",
@@ -91,7 +95,7 @@ ELSEWHERE = (
     "mcp --reports",
     *LAKES,
 )
-"""Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), from registries (test_rehearse.py), with the sample's lake (test_replay.py), with a report (test_join.py, test_command.py, test_rehearse.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py), with a tracker (test_tickets.py), with a mail server (test_notify.py), with a client of the protocol (test_mcp.py)."""
+"""Beginnings of commands that other tests run: below, from a server (test_knowledge.py), with real brokers (test_probe.py), from registries (test_rehearse.py), with the sample's lake (test_replay.py), with a report (test_join.py, test_command.py, test_rehearse.py), with a real database (test_storage_recipe.py), with lakes (test_copying.py), with a tracker (test_tickets.py), with a mail server (test_notify.py), with a client of the protocol (test_mcp.py), with Airflow (tests/dags/test_commands.py), with the logs of an upgrade (review/test_log_evidence.py)."""
 
 
 @pytest.mark.parametrize("line", [line for line in documented() if not line.startswith(ELSEWHERE)])

@@ -12,6 +12,7 @@ from client_telemetry.subscriptions.java_runtime import (
     UnsureMatch,
     follows_the_java_release,
 )
+from pyspark.errors.exceptions import captured
 
 SELECTORS = Path(__file__).parents[2] / "data" / "subscriptions" / "selectors.csv"
 
@@ -56,6 +57,14 @@ def test_pyspark_in_the_same_process_changes_nothing(
         java.compile("a{2")
     with pytest.raises(UnsureMatch, match="StackOverflowError"):
         java.texts(["ab" * 100_000]).matching(java.compile("(a|b)*"))
+
+
+def test_pyspark_still_replaces_py4js_reader_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(py4j.java_gateway, "get_return_value", py4j.protocol.get_return_value)
+    captured.install_exception_handler()
+    assert py4j.java_gateway.get_return_value is not py4j.protocol.get_return_value, (
+        "pyspark leaves py4j alone now: call methods as they are, and remove _call of java_runtime.py"
+    )
 
 
 def test_missing_java_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,0 +1,19 @@
+"""Starts Airflow with the fleet's pages, reports and a form for questions, until Ctrl-C.
+
+client-telemetry ui [--port N]
+"""
+
+import os
+from collections.abc import Sequence
+
+from client_telemetry.cli import checkout
+from client_telemetry.console.arguments import Arguments
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = Arguments("ui", __doc__)
+    parser.add_argument("--port", type=int, help="port on 127.0.0.1; default: the variable PORT, or 8080")
+    port = parser.parse_args(argv).port
+    if port is not None:
+        os.environ |= dict.fromkeys(("PORT", "AIRFLOW__API__PORT"), str(port))
+    return checkout.become("ui", str(checkout.UI))
