@@ -9,10 +9,13 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from airflow.models.taskinstance import TaskInstance
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+if TYPE_CHECKING:
+    from airflow.models.taskinstance import TaskInstance
 
 
 class PythonHook(SparkSubmitHook):
@@ -23,7 +26,6 @@ class PythonHook(SparkSubmitHook):
     """
 
     launcher: Sequence[str] = ()
-    """Words between Python and the application."""
 
     def _build_spark_submit_command(self, application: str) -> list[str]:
         if self._connection["deploy_mode"] == "cluster":
@@ -32,7 +34,7 @@ class PythonHook(SparkSubmitHook):
         options = ["--conf", "spark.ui.showConsoleProgress=false", *self._build_spark_common_args()]
         self._env = {**(self._env or {}), "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"])}
         python = os.environ.get("PYSPARK_DRIVER_PYTHON") or os.environ.get("PYSPARK_PYTHON")
-        command = [python or sys.executable, *self.launcher, application, *self._application_args]
+        command = [python or sys.executable, *self.launcher, application, *(self._application_args or ())]
         self.log.info("%s; options of Spark, if it is needed: %s", *map(self._mask_cmd, (command, options)))
         return command
 
@@ -41,8 +43,12 @@ class PythonOperator(SparkSubmitOperator):
     """A SparkSubmitOperator with a PythonHook, and the exit code of what it started. The operator would take the hook's class."""
 
     def launcher(self) -> Sequence[str]:
-        """Of its hook."""
+        """Words between Python and the application."""
         return ()
+
+    @property
+    def connection_id(self) -> str:
+        return self._conn_id
 
     def exit_code(self) -> int | None:
         """Of the application, once it has ended; None if it did not start. The hook keeps it nowhere else, and leaves the
@@ -61,11 +67,11 @@ class PythonOperator(SparkSubmitOperator):
         return hook
 
 
-def name_mapped_task(task: TaskInstance, name: str) -> None:
+def name_mapped_task(task: "TaskInstance", name: str) -> None:
     """Shown beside the task's number from now on. Airflow evaluates `map_index_template` only when the task starts."""
     task._rendered_map_index = name
 
 
-def is_named(task: TaskInstance) -> bool:
+def is_named(task: "TaskInstance") -> bool:
     """Whether a mapped task has a name; `rendered_map_index` is its number if it has none."""
     return task._rendered_map_index is not None

@@ -7,19 +7,16 @@ code with a JSON file the other way. What a stage does is the job's affair.
 import json
 import logging
 import os
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import AssetAlias, BaseHook, BaseOperatorLink, Context, ObjectStoragePath
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowTaskTimeout
 
 from include import credentials
+from include.airflow_internals import PythonOperator
 from include.campaigns import asset_of
 from include.clusters import CHECKOUT, read_clusters
 from include.run_priority import TodayFirst
@@ -95,27 +92,7 @@ class StageRefused(AirflowFailException):
     """The job refused its arguments or a quality gate failed: another attempt would end the same way."""
 
 
-class PythonHook(SparkSubmitHook):
-    """Starts a job under Python: it starts Spark only if it needs it, and then with the options that spark-submit would have had.
-
-    Under spark-submit it would have a JVM in any case. Where the driver runs in the cluster, that is still so.
-    """
-
-    def _build_spark_submit_command(self, application: str) -> list[str]:
-        if self._connection["deploy_mode"] == "cluster":
-            return super()._build_spark_submit_command(application)
-        # A shell, which Spark takes this for, would show progress bars.
-        options = ["--conf", "spark.ui.showConsoleProgress=false", *self._build_spark_common_args()]
-        self._env = {**(self._env or {}), "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"])}
-        python = os.environ.get("PYSPARK_DRIVER_PYTHON") or os.environ.get("PYSPARK_PYTHON")
-        warm = os.environ.get(WARM_VARIABLE)
-        through = [str(CHECKOUT / "spark" / "warm_jobs.py"), "run", warm] if warm else []
-        command = [python or sys.executable, *through, application, *self._application_args]
-        self.log.info("%s; options of Spark, if it is needed: %s", *map(self._mask_cmd, (command, options)))
-        return command
-
-
-class SparkStage(SparkSubmitOperator):
+class SparkStage(PythonOperator):
     """Runs a stage (spark/run_stage.py) for one cluster, or for the lake, and returns what the job reported.
 
     The job runs under Python, and starts Spark with the connection ``spark_default`` if it needs it; where WARM_JOBS names the
@@ -137,7 +114,7 @@ class SparkStage(SparkSubmitOperator):
     """
 
     operator_extra_links = (PublishedLink(),)
-    template_fields: Sequence[str] = (*SparkSubmitOperator.template_fields, "cluster", "arguments")
+    template_fields: Sequence[str] = (*PythonOperator.template_fields, "cluster", "arguments")
 
     def __init__(
         self,
@@ -217,9 +194,7 @@ class SparkStage(SparkSubmitOperator):
             super().execute(context)
         except (AirflowException, OSError) as error:  # the hook's ways to say that spark-submit failed
             broke = error
-        process = getattr(self._hook, "_submit_sp", None)  # the hook keeps the exit code nowhere else
-        if process:
-            process.stdout.close()  # and leaves this open
+        exit_code = self.exit_code()
         report = _read(report_file)
         if broke is None and report.get("status") == "ok":
             self.log.info("%s: %s", name, report["message"])
@@ -227,7 +202,7 @@ class SparkStage(SparkSubmitOperator):
                 self.log.warning("%s: %s", name, warning)
             self._announce(context, name)
             return report
-        raise self._failure(name, report, broke, process.returncode if process else None)
+        raise self._failure(name, report, broke, exit_code)
 
     def _announce(self, context: Context, cluster: str) -> None:
         """An event of the cluster's asset, if the stage publishes days and there were any."""
@@ -237,19 +212,18 @@ class SparkStage(SparkSubmitOperator):
                 told = {"cluster": cluster, "days": list(days)}
                 context["outlet_events"][outlet].add(asset_of(cluster), extra=told)
 
-    def _get_hook(self) -> SparkSubmitHook:
-        hook = super()._get_hook()
-        hook.__class__ = PythonHook  # the same options; only the command is another
-        return hook
+    def launcher(self) -> Sequence[str]:
+        warm = os.environ.get(WARM_VARIABLE)
+        return (str(CHECKOUT / "spark" / "warm_jobs.py"), "run", warm) if warm else ()
 
     def _check_connection(self) -> None:
         """Without a Spark connection the hook would quietly submit to YARN."""
         try:
-            BaseHook.get_connection(self._conn_id)
+            BaseHook.get_connection(self.connection_id)
         except AirflowException as error:
             raise StageRefused(
-                f"There is no usable Spark connection {self._conn_id!r} ({error}). Create it, for instance with "
-                f"""AIRFLOW_CONN_{self._conn_id.upper()}='{{"conn_type": "spark", "host": "local[2]"}}'."""
+                f"There is no usable Spark connection {self.connection_id!r} ({error}). Create it, for instance with "
+                f"""AIRFLOW_CONN_{self.connection_id.upper()}='{{"conn_type": "spark", "host": "local[2]"}}'."""
             ) from None
 
     def _failure(

@@ -10,6 +10,7 @@ from airflow.models.dagrun import DagRun, DagRunNote
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
+from include.airflow_internals import is_named, name_mapped_task
 from include.clusters import ClustersFileError, read_clusters
 from sqlalchemy import Connection, event, select
 from sqlalchemy.orm import Session, object_session
@@ -106,7 +107,7 @@ def _teams() -> dict[str, str]:
 @event.listens_for(TaskInstance, "before_update")
 def name_cluster(mapper: object, connection: Connection, task: TaskInstance) -> None:
     """Airflow names a mapped task when it starts: one that waits for the pool, or never starts, would be a number."""
-    if task.dag_id != DAILY or task.map_index < 0 or task._rendered_map_index is not None:
+    if task.dag_id != DAILY or task.map_index < 0 or is_named(task):
         return
     result = select(XComModel.value).where(
         XComModel.dag_id == task.dag_id,
@@ -117,7 +118,7 @@ def name_cluster(mapper: object, connection: Connection, task: TaskInstance) -> 
     row = connection.execute(result).first()
     names = XComModel.deserialize_value(row) if row else []
     if task.map_index < len(names):
-        task._rendered_map_index = names[task.map_index]
+        name_mapped_task(task, names[task.map_index])
 
 
 def _results(session: Session, dag_run: DagRun) -> Iterable[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk.exceptions import AirflowFailException, AirflowTaskTimeout
 from structlog.testing import capture_logs
 
-from include.spark_stage import PublishedLink, PythonHook, SparkStage, StageFailed, StageRefused
+from include.spark_stage import PublishedLink, SparkStage, StageFailed, StageRefused
 from tests.include.conftest import RUN_ID
 
 
@@ -157,22 +157,14 @@ def test_a_job_is_told_what_spark_submit_would_be(run, calls_of_spark_submit, mo
     assert itself["environment"]["AWS_PROFILE"] == submitted["environment"]["AWS_PROFILE"] == "reports"
 
 
-def test_where_drivers_run_in_the_cluster_it_is_submitted(monkeypatch):
-    connection = {"conn_type": "spark", "host": "spark://a", "extra": {"deploy-mode": "cluster"}}
-    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
-    hook = PythonHook(conn_id="spark_default", application_args=["impact"])
-    command = hook._build_spark_submit_command("run_stage.py")
-    assert (command[0], command[-2:]) == ("spark-submit", ["run_stage.py", "impact"])
-
-
 def test_with_a_warm_process_the_job_is_a_fork_of_it(monkeypatch):
     connection = {"conn_type": "spark", "host": "local[2]"}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
     monkeypatch.setenv("WARM_JOBS", "/run/socket")
-    hook = PythonHook(conn_id="spark_default", application_args=["impact"])
+    hook = SparkStage(task_id="impact", cluster="east")._get_hook()
     _, warm, *command = hook._build_spark_submit_command("run_stage.py")
     assert warm.endswith("/spark/warm_jobs.py")
-    assert command == ["run", "/run/socket", "run_stage.py", "impact"]
+    assert command == ["run", "/run/socket", "run_stage.py"]
 
 
 def test_a_task_links_to_what_its_run_published():

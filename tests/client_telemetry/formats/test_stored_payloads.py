@@ -2,6 +2,7 @@
 
 import ctypes
 import gzip
+import importlib
 
 import google_crc32c
 import numpy as np
@@ -109,3 +110,9 @@ def test_many_portions(way):
         (codec, zstd_as_kafka_writes_it(PLAIN * 1000) if codec else PLAIN * 1000, None) for codec in (0, 4)
     ] * 700
     assert unpacked(given) == [PLAIN * 1000] * len(given)
+
+
+@pytest.mark.parametrize("module", ["google_crc32c._crc32c", "zstandard._cffi"])
+def test_packages_offer_no_functions_to_compiled_code(module):
+    """numba.extending.get_cython_function_address finds those; others are looked up in the module's library."""
+    assert not hasattr(importlib.import_module(module), "__pyx_capi__"), "use numba.extending.get_cython_function_address"

@@ -115,7 +115,7 @@ class ConnectionSegments:
         return connection in self._last_seen
 
     def shares_connections(self, segments: "ConnectionSegments") -> bool:
-        return not self._last_seen.keys().isdisjoint(segments._last_seen)
+        return not self._last_seen.keys().isdisjoint(segments._last_seen)  # noqa: SLF001
 
     def _number(self, connection: str, listener: str) -> None:
         listener, number = _numbered(connection, listener)
