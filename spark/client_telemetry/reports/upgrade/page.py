@@ -26,7 +26,7 @@ from client_telemetry.reports.outcomes import (
     SAFE_SO_FAR_MEANING,
     outcome,
 )
-from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, wording
+from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, sections, wording
 from client_telemetry.reports.upgrade.failed_logins import login_in_words
 from client_telemetry.reports.upgrade.model import (
     CONFIDENCE_MEANINGS,
@@ -171,8 +171,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         end=report.question.evidence_until
         or max((client.last_seen_at for client in report.clients), default=None),
         rare=[each for each in report.applications if each.seen_rarely],
-        failing=[each for each in report.applications if each.already_failing],
-        working_again=[each for each in report.applications if each.works_again],
+        tables=sections.tables(report.sections, question),
         folders={stake.owner: stake.folder for stake in report.owners},
         rule_numbers=_rule_numbers(report),
         compared=_compared(report),
