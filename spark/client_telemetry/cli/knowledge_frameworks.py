@@ -1,12 +1,13 @@
 """Releases of frameworks, and of lists of versions (BOMs), of which it is not known yet which kafka-clients they bring or manage."""
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from client_telemetry import knowledge
 from client_telemetry.artefacts import frameworks
 from client_telemetry.artefacts.frameworks import Frameworks
 from client_telemetry.artefacts.packages import Unreadable
+from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import carried_versions, client_versions, known_packages
 from client_telemetry.knowledge.known_packages import BRINGS, MANAGES, KnownPackage
@@ -23,45 +24,85 @@ def add_carried(repository: MavenRepository, progress: Progress) -> list[Step]:
     packages = [
         each for each in known_packages.every() if each.type == _KIND and each.contains in (BRINGS, MANAGES)
     ]
-    brings = [_coordinates(each) for each in packages if each.contains == BRINGS]
-    read = Frameworks(repository.pom, brings)
-    found: dict[str, dict[str, str]] = {}
-    steps = []
-    for package in progress.counted("reading POMs of frameworks", packages):
-        try:
-            versions, unread = _carried(package, read, repository)
-        except NotFetched as error:
-            steps.append(Step(_coordinates(package), str(error), False))
-            continue
-        steps += [Step(f"{_coordinates(package)}:{release}", why, False) for release, why in unread.items()]
+    progress("asking for the releases of frameworks")
+    published, steps = _published(packages, repository)
+    found = {}
+    for name, (versions, unread) in _carried_by_all(packages, published, repository, progress).items():
+        steps += [Step(pom, why, False) for pom, why in unread.items()]
         if versions:
-            found[package.name] = versions
-            steps.append(Step(_coordinates(package), f"kafka-clients of {len(versions)} releases", True))
-            print(f"{_coordinates(package)}: {steps[-1].said}")
+            found[name] = versions
+            said = f"kafka-clients of {counted(len(versions), 'release')}"
+            steps.append(Step(name.replace("/", ":"), said, True))
+            print(f"{steps[-1].release}: {said}")
     if found:
         text = frameworks.rewritten(found, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}")
         knowledge.use_package(brokers.base().with_texts({carried_versions.FILE: text}))
     return steps
 
 
-def _carried(
-    package: KnownPackage, read: Frameworks, repository: MavenRepository
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Release -> version of kafka-clients, of those that are not known; and why POMs could not be read. Where nothing is known of a
-    package, and its newest release says nothing, its older ones are not read: most of the builds would be spent on them.
+def _published(
+    packages: Sequence[KnownPackage], repository: MavenRepository
+) -> tuple[dict[str, list[str]], list[Step]]:
+    """Name of a package -> its releases; and the packages whose releases cannot be listed."""
+    repository.fetch_lists([_coordinates(each) for each in packages])
+    published, failed = {}, []
+    for package in packages:
+        try:
+            published[package.name] = frameworks.stable(
+                repository.versions(*_coordinates(package).split(":"))
+            )
+        except NotFetched as error:
+            failed.append(Step(_coordinates(package), str(error), False))
+    return published, failed
+
+
+def _carried_by_all(
+    packages: Sequence[KnownPackage],
+    published: Mapping[str, Sequence[str]],
+    repository: MavenRepository,
+    progress: Progress,
+) -> dict[str, tuple[dict[str, str], dict[str, str]]]:
+    """Name of a package -> `_carried`. Which parents and lists a POM needs shows only when it is read: what all of them lack is fetched
+    at once, and all are read again, until nothing is missing that was not fetched for.
     """
-    name = _coordinates(package)
-    group, _, artefact = name.partition(":")
-    published = frameworks.stable(repository.versions(group, artefact))
+    asked_for: set[str] = set()
+
+    def pom(coordinates: str) -> str:
+        asked_for.add(coordinates)
+        return repository.pom(coordinates)
+
+    read = Frameworks(pom, [_coordinates(each) for each in packages if each.contains == BRINGS])
+    fetched: set[str] = set()
+    while True:
+        asked_for.clear()
+        carried = {
+            each.name: _carried(each, published[each.name], read)
+            for each in packages
+            if each.name in published
+        }
+        if not (missing := asked_for - fetched):
+            return carried
+        progress(f"fetching {counted(len(missing), 'POM')} of frameworks")
+        repository.fetch_poms(missing)
+        fetched |= missing
+
+
+def _carried(
+    package: KnownPackage, published: Sequence[str], read: Frameworks
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Release -> version of kafka-clients, of those that are not known; and POMs that could not be read -> why. Where nothing is known
+    of a package, and its newest release says nothing, its older ones are not read: most of the builds would be spent on them.
+    """
     known = [each for each in published if carried_versions.library_version(_KIND, package.name, each)]
     look_up = read.managed if package.contains == MANAGES else read.brought
     found: dict[str, str] = {}
     unread: dict[str, str] = {}
     for release in newer_releases(published, known):
+        coordinates = f"{_coordinates(package)}:{release}"
         try:
-            version = look_up(f"{name}:{release}")
+            version = look_up(coordinates)
         except (NotFetched, Unreadable) as error:
-            unread[release], version = str(error), None
+            unread[coordinates], version = str(error), None
         if version:
             found[release] = version
         elif not known and not found:

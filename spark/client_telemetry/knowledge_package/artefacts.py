@@ -8,24 +8,20 @@ fetches, from where its settings say.
 import hashlib
 import os
 import re
-import shutil
-import subprocess
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from client_telemetry.console.output_file import replace_file
 from client_telemetry.knowledge import releases
-from client_telemetry.knowledge_package import fetching
+from client_telemetry.knowledge_package import fetching, maven_runs
 from client_telemetry.knowledge_package.fetching import NotFetched
 
-MAVEN = "CLIENT_TELEMETRY_REGISTRY_MAVEN"
+MAVEN = maven_runs.BASE_ADDRESS
 MOST_BYTES = 256 * 2**20
 """Of an artefact: kafka-clients has 10 MB."""
 MOST_POM_BYTES = 8 * 2**20
-MAVEN_TIMEOUT_S = 300
-_GROUP, _CLIENTS = "org.apache.kafka", "kafka-clients"
-_COORDINATES = re.compile(r"\w[\w.-]*:\w[\w.-]*:\w[\w.+-]*")
-
+_GROUP, _CLIENTS, _LATEST = "org.apache.kafka", "kafka-clients", "LATEST"
 _FIRST_RELEASE = (0, 10)
 """Of Kafka, whose clients are in a jar of their own since 0.8.2 and are known since this one."""
 
@@ -34,6 +30,10 @@ _FIRST_RELEASE = (0, 10)
 class MavenRepository:
     cache: Path
     """Folder of what was fetched; made if it is not there."""
+    _lists: dict[str, str] = field(default_factory=dict)
+    """`group:artefact` whose list of versions Maven was asked for -> why it has none; empty: it has one."""
+    _not_fetched: dict[str, str] = field(default_factory=dict)
+    """POMs -> why they could not be fetched."""
 
     @property
     def base(self) -> str:
@@ -50,50 +50,69 @@ class MavenRepository:
 
     def versions(self, group: str, artefact: str) -> list[str]:
         """All that the repository lists, in its order. Raises NotFetched."""
-        where = _path(group, artefact, "maven-metadata.xml")
-        text = (
-            fetching.content(f"{self.base}/{where}").decode(errors="replace")
-            if self.base
-            else self._metadata_of_maven(group, artefact)
-        )
+        if self.base:
+            where = _path(group, artefact, "maven-metadata.xml")
+            text = fetching.content(f"{self.base}/{where}").decode(errors="replace")
+        else:
+            text = self._listed_by_maven(group, artefact)
         found = re.findall(r"<version>([^<\s]+)</version>", text)
         if not found:
             raise NotFetched(f"{self.base or 'Maven'}: lists no version of {group}:{artefact}")
         return list(dict.fromkeys(found))
 
-    def _metadata_of_maven(self, group: str, artefact: str) -> str:
+    def fetch_lists(self, names: Collection[str]) -> None:
+        """Have Maven fetch the lists of versions of these `group:artefact`, for `versions`, in one process. With the address of a
+        repository there is nothing to do.
+        """
+        if not self.base:
+            said = maven_runs.fetch_poms(self.cache, {f"{name}:{_LATEST}" for name in names})
+            self._lists.update({name: said.get(f"{name}:{_LATEST}", "") for name in names})
+
+    def _listed_by_maven(self, group: str, artefact: str) -> str:
         """What Maven keeps of the list of versions when it looks the latest one up. A range of versions would have it read the POM
         of each, and fail at one that is broken.
         """
-        latest = f"-Dartifact={group}:{artefact}:LATEST:pom"
-        what = f"the list of versions of {artefact}"
-        self._maven(what, "-U", "dependency:get", latest, "-Dtransitive=false")
-        folder = self.cache / "m2" / group.replace(".", "/") / artefact
+        name = f"{group}:{artefact}"
+        if name not in self._lists:
+            self.fetch_lists([name])
+        if reason := self._lists[name]:
+            raise NotFetched(f"the list of versions of {artefact}: {reason}")
+        folder = maven_runs.local(self.cache) / group.replace(".", "/") / artefact
         return "".join(file.read_text("utf-8", "replace") for file in folder.glob("maven-metadata-*.xml"))
 
     def pom(self, coordinates: str) -> str:
-        """The POM of `group:artefact:version`. Raises NotFetched."""
-        if not _COORDINATES.fullmatch(coordinates):
+        """The POM of `group:artefact:version` in the cache. Raises NotFetched, also where `fetch_poms` has not been asked for it."""
+        if not maven_runs.COORDINATES.fullmatch(coordinates):
             raise NotFetched(f"{coordinates!r} is not group:artefact:version")
-        group, artefact, version = coordinates.split(":")
-        path = _path(group, artefact, version, f"{artefact}-{version}.pom")
-        file = self.cache / "m2" / path
-        if not file.is_file():
-            if self.base:
-                content = fetching.content(f"{self.base}/{path}", MOST_POM_BYTES)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(file, content)
-            else:
-                self._maven(
-                    f"the POM of {coordinates}",
-                    "dependency:get",
-                    f"-Dartifact={coordinates}:pom",
-                    "-Dtransitive=false",
-                )
         try:
-            return file.read_text("utf-8", "replace")
+            return self._pom_file(coordinates).read_text("utf-8", "replace")
         except OSError:
-            raise NotFetched(f"Maven kept no POM of {coordinates}") from None
+            reason = self._not_fetched.get(coordinates, "not in the cache")
+            raise NotFetched(f"the POM of {coordinates}: {reason}") from None
+
+    def fetch_poms(self, coordinates: Collection[str]) -> None:
+        """Fetch these POMs into the cache, in as few processes as possible; what could not be fetched, `pom` says."""
+        wanted = [each for each in coordinates if maven_runs.COORDINATES.fullmatch(each)]
+        missing = [each for each in wanted if not self._pom_file(each).is_file()]
+        if self.base:
+            for each in missing:
+                try:
+                    self._fetch_pom(each)
+                except NotFetched as error:
+                    self._not_fetched[each] = str(error)
+        else:
+            self._not_fetched.update(maven_runs.fetch_poms(self.cache, missing))
+
+    def _fetch_pom(self, coordinates: str) -> None:
+        file = self._pom_file(coordinates)
+        path = file.relative_to(maven_runs.local(self.cache)).as_posix()
+        content = fetching.content(f"{self.base}/{path}", MOST_POM_BYTES)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, content)
+
+    def _pom_file(self, coordinates: str) -> Path:
+        group, artefact, version = coordinates.split(":")
+        return maven_runs.local(self.cache) / _path(group, artefact, version, f"{artefact}-{version}.pom")
 
     def kafka_jar(self, artefact: str, release: str) -> Path:
         """A jar of Kafka in the cache, with the SHA-1 that the repository says. Raises NotFetched."""
@@ -110,25 +129,11 @@ class MavenRepository:
             replace_file(file, content)
         else:
             jar = f"-Dartifact={_GROUP}:{artefact}:{release}:jar"
-            self._maven(file.name, "dependency:copy", jar, f"-DoutputDirectory={self.cache}")
+            try:
+                maven_runs.run(self.cache, "dependency:copy", jar, f"-DoutputDirectory={self.cache}")
+            except NotFetched as error:
+                raise NotFetched(f"{file.name}: {error}") from None
         return file
-
-    def _maven(self, what: str, *arguments: str) -> None:
-        """Maven checks digests itself, and fetches what its cache does not have."""
-        program = shutil.which("mvn")
-        if program is None:
-            raise NotFetched(f"no Maven repository: set {MAVEN} to the address of one, or install Maven")
-        self.cache.mkdir(parents=True, exist_ok=True)
-        command = [program, "-q", "-B", f"-Dmaven.repo.local={self.cache / 'm2'}", *arguments]
-        try:
-            done = subprocess.run(
-                command, cwd=self.cache, capture_output=True, text=True, timeout=MAVEN_TIMEOUT_S
-            )
-        except subprocess.TimeoutExpired:
-            raise NotFetched(f"{what}: Maven did not end within {MAVEN_TIMEOUT_S} s") from None
-        if done.returncode:
-            said = re.search(r"\[.*?ERROR.*?\] (.{1,300})", done.stdout)
-            raise NotFetched(f"{what}: Maven: {said[1].strip() if said else done.returncode}")
 
 
 def _path(group: str, *parts: str) -> str:

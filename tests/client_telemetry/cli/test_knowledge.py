@@ -315,7 +315,7 @@ def test_releases_of_frameworks_are_added_from_their_poms(run, update, tmp_path,
     code, printed, _ = run(*build, "--built-at", TODAY)
     assert code == 1 and "not done: io.quarkus:quarkus-bom:99.0.0 not XML" in printed
     assert "not done: io.micronaut:micronaut-bom " in printed and "404" in printed
-    assert "org.springframework.kafka:spring-kafka: kafka-clients of 1 releases" in printed
+    assert "org.springframework.kafka:spring-kafka: kafka-clients of 1 release\n" in printed
     assert "1.0.0-M1" not in printed
     assert update(out)[0] == 0
     (tmp_path / "app").mkdir()
