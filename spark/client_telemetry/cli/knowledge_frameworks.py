@@ -65,22 +65,25 @@ def _carried_by_all(
     """Name of a package -> `_carried`. Which parents and lists a POM needs shows only when it is read: what all of them lack is fetched
     at once, and all are read again, until nothing is missing that was not fetched for.
     """
-    asked_for: set[str] = set()
+    not_there: set[str] = set()
 
     def pom(coordinates: str) -> str:
-        asked_for.add(coordinates)
-        return repository.pom(coordinates)
+        try:
+            return repository.pom(coordinates)
+        except NotFetched:
+            not_there.add(coordinates)
+            raise
 
     read = Frameworks(pom, [_coordinates(each) for each in packages if each.contains == BRINGS])
     fetched: set[str] = set()
     while True:
-        asked_for.clear()
+        not_there.clear()
         carried = {
             each.name: _carried(each, published[each.name], read)
             for each in packages
             if each.name in published
         }
-        if not (missing := asked_for - fetched):
+        if not (missing := not_there - fetched):
             return carried
         progress(f"fetching {counted(len(missing), 'POM')} of frameworks")
         repository.fetch_poms(missing)

@@ -1,6 +1,7 @@
 """Which POMs of frameworks `knowledge build --frameworks` reads."""
 
 import re
+from typing import ClassVar
 
 import pytest
 from client_telemetry import knowledge
@@ -20,8 +21,10 @@ SPRING = "org.springframework.kafka:spring-kafka"
 class Repository:
     """`fetched`: what was asked for at once, in order; `poms` are published."""
 
+    kept_before: ClassVar[dict[str, str]] = {}
+
     def __init__(self, poms: dict[str, str]) -> None:
-        self.poms, self.kept = poms, dict[str, str]()
+        self.poms, self.kept = poms, dict(self.kept_before)
         self.listed, self.fetched = list[str](), list[list[str]]()
 
     def fetch_lists(self, names: list[str]) -> None:
@@ -100,3 +103,9 @@ def test_a_parent_that_cannot_be_fetched_is_asked_for_once_and_said():
         (f"{BOOT}:99.0.0", "the POM of a:x:1: 404", False)
     ]
     assert BOOT in repository.listed and FLINK in repository.listed
+
+
+def test_a_build_that_goes_on_fetches_what_the_cache_lacks(monkeypatch):
+    poms = {f"{FLINK}:99.0.0": POM.format("4.0.1"), f"{SPRING}:99.0.0": POM.format("4.1.0")}
+    monkeypatch.setattr(Repository, "kept_before", {f"{FLINK}:99.0.0": POM.format("4.0.1")})
+    assert build(poms)[0].fetched == [[f"{SPRING}:99.0.0"]]
