@@ -20,64 +20,66 @@ _STANDS_FOR_MANY = (ConnectionEvent.AUTHENTICATION_FAILED, ConnectionEvent.SUMMA
 
 
 def event_row(object_key: str, offset: int, event: ConnectionEvent, is_other_day: bool) -> tuple[object, ...]:
-    observed_at = event.observed_at_nanos // 1000
-    flags = []
-    if not event.client.connection_id and event.kind not in _STANDS_FOR_MANY:
+    """A fleet that retries has many more events than pushes: what most events lack is not sorted, counted or looked up."""
+    client, kind, observed_at = event.client, event.kind, event.observed_at_nanos // 1000
+    stands_for_many = kind in _STANDS_FOR_MANY
+    cut_fields = sorted(event.cut_fields) if event.cut_fields else []
+    # Sorted.
+    flags = ["cut_fields"] if cut_fields else []
+    if not client.connection_id and not stands_for_many:
         flags.append("no_connection")
-    if event.kind not in _KINDS:
-        flags.append("unknown_kind")
-    if event.cut_fields:
-        flags.append("cut_fields")
     if is_other_day:
         flags.append("other_day")
+    if kind not in _KINDS:
+        flags.append("unknown_kind")
+    if event.HasField("connections"):
+        connections: int | None = event.connections
+    else:
+        connections = 1 if stands_for_many else None
     return (
         event.broker_id,
         event.incarnation.hex(),
         event.sequence,
         observed_at,
-        _KINDS.get(event.kind, str(event.kind)),
-        *connection_columns(event.client),
+        _KINDS.get(kind) or str(kind),
+        *connection_columns(client),
         # If the opening time is missing, this event is the first evidence.
-        (event.opened_at_nanos or event.observed_at_nanos) // 1000,
+        event.opened_at_nanos // 1000 or observed_at,
         event.last_request_at_nanos // 1000 or None,
-        _api_uses(event.api_uses),
-        sorted(event.group_ids),
-        sorted(event.transactional_ids),
+        _api_uses(event.api_uses) if event.api_uses else [],
+        sorted(event.group_ids) if event.group_ids else [],
+        sorted(event.transactional_ids) if event.transactional_ids else [],
         event.failure_reason if event.HasField("failure_reason") else None,
-        _connections(event),
-        sorted(event.cut_fields),
-        event.client.sasl_mechanism if event.client.HasField("sasl_mechanism") else None,
-        sorted({instance_id for instance_id in event.client_instance_ids if len(instance_id) == 16}),
-        sorted(set(event.topics)),
-        _api_errors(event.api_errors),
-        sorted(flags),
+        connections,
+        cut_fields,
+        client.sasl_mechanism if client.HasField("sasl_mechanism") else None,
+        sorted({instance for instance in event.client_instance_ids if len(instance) == 16})
+        if event.client_instance_ids
+        else [],
+        sorted(set(event.topics)) if event.topics else [],
+        _api_errors(event.api_errors) if event.api_errors else [],
+        flags,
         object_key,
         offset,
     )
 
 
-def _connections(event: ConnectionEvent) -> int | None:
-    if event.HasField("connections"):
-        return event.connections
-    return 1 if event.kind in _STANDS_FOR_MANY else None
-
-
 def _api_uses(uses: Sequence[ApiUse]) -> list[tuple[Any, ...]]:
     """One entry per API and version, sorted; entries for the same pair are added up."""
-    rows = sorted(
-        [
-            (
-                use.api_key,
-                use.version,
-                use.requests,
-                use.rejected,
-                use.first_request_at_nanos // 1000 or None,
-                use.last_request_at_nanos // 1000 or None,
-            )
-            for use in uses
-        ],
-        key=itemgetter(0, 1),
-    )
+    rows = [
+        (
+            use.api_key,
+            use.version,
+            use.requests,
+            use.rejected,
+            use.first_request_at_nanos // 1000 or None,
+            use.last_request_at_nanos // 1000 or None,
+        )
+        for use in uses
+    ]
+    if len(rows) == 1:
+        return rows
+    rows.sort(key=itemgetter(0, 1))
     if len({row[:2] for row in rows}) == len(rows):
         return rows
     return [_added_up(list(uses)) for _, uses in groupby(rows, key=itemgetter(0, 1))]
@@ -85,8 +87,6 @@ def _api_uses(uses: Sequence[ApiUse]) -> list[tuple[Any, ...]]:
 
 def _api_errors(errors: Sequence[ApiError]) -> list[tuple[int, ...]]:
     """One entry per API, version and error code, sorted; entries for the same ones are added up."""
-    if not errors:
-        return []
     counts: Counter[tuple[int, ...]] = Counter()
     for error in errors:
         counts[error.api_key, error.version, error.error_code] += error.requests

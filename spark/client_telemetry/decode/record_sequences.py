@@ -11,7 +11,9 @@ class Sequences:
         self._in_order: dict[bytes, list[np.ndarray]] = {}
 
     def has(self, incarnation: bytes, sequence: int) -> bool:
-        return sequence in self._alone.get(incarnation, ()) or self.has_any(incarnation, np.array([sequence]))
+        if sequence in self._alone.get(incarnation, ()):
+            return True
+        return incarnation in self._in_order and self.has_any(incarnation, np.array([sequence]))
 
     def add(self, incarnation: bytes, sequence: int) -> None:
         self._alone.setdefault(incarnation, set()).add(sequence)

@@ -140,10 +140,10 @@ def _point_columns(push: ClientPush) -> tuple[tuple[object, ...], bytes | None, 
 def connection_columns(client: ClientConnection) -> tuple[object, ...]:
     """The columns that tables of pushes and of connection events share."""
     return (
-        _optional(client, "client_id"),
+        client.client_id if client.HasField("client_id") else None,
         client.principal,
         client.client_address,
-        _optional(client, "client_port"),
+        client.client_port if client.HasField("client_port") else None,
         client.listener_name,
         client.security_protocol,
         client.connection_id,
@@ -151,7 +151,7 @@ def connection_columns(client: ClientConnection) -> tuple[object, ...]:
         client.client_software_version,
         client.sent_software_name,
         client.sent_software_version,
-        _optional(client, "api_versions_error"),
+        client.api_versions_error if client.HasField("api_versions_error") else None,
     )
 
 

@@ -159,7 +159,8 @@ class Worker:
         decoded.slow_pushes += is_push
         try:
             message: Any = (parse_client_push if is_push else parse_connection_event)(record.data, key)
-            if read_sequences.has(message.incarnation, message.sequence):
+            incarnation, sequence = message.incarnation, message.sequence
+            if read_sequences.has(incarnation, sequence):
                 decoded.duplicates += 1
                 return
             (self._add_push if is_push else self._add_event)(key, record, message, decoded)
@@ -167,9 +168,9 @@ class Worker:
             data = error.data if isinstance(error, UnreadableSource) else record.data
             self._quarantine(key, record.offset, data, len(data), error, decoded)
             return
-        read_sequences.add(message.incarnation, message.sequence)
+        read_sequences.add(incarnation, sequence)
         decoded.rows += 1
-        decoded.note(message.incarnation, message.sequence, message.sequence)
+        decoded.note(incarnation, sequence, sequence)
 
     def _add_push(self, key: ObjectKey, record: RawRecord, push: ClientPush, decoded: DecodedObject) -> None:
         payload = decode_push(push)

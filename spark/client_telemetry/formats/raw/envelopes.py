@@ -68,29 +68,30 @@ def parse_connection_event(data: bytes, key: ObjectKey) -> ConnectionEvent:
     _check_origin(event, key, None)
     if event.kind == ConnectionEvent.KIND_UNSPECIFIED:
         raise MissingEventKind("connection event without a kind", sequence=event.sequence)
-    counts = {
-        "connections": event.connections,
-        "requests": sum(use.requests + use.rejected for use in event.api_uses),
-        "failed requests": sum(error.requests for error in event.api_errors),
-    }
-    for counted, count in counts.items():
-        if count > _MOST_COUNTED:
-            raise NumberOutOfRange(f"{count} {counted}", sequence=event.sequence)
+    requests = failed = 0
+    for use in event.api_uses:
+        requests += use.requests + use.rejected
+    for error in event.api_errors:
+        failed += error.requests
+    if max(event.connections, requests, failed) > _MOST_COUNTED:
+        counts = {"connections": event.connections, "requests": requests, "failed requests": failed}
+        counted, count = next((name, count) for name, count in counts.items() if count > _MOST_COUNTED)
+        raise NumberOutOfRange(f"{count} {counted}", sequence=event.sequence)
     return event
 
 
 def _check_origin(record: ClientPush | ConnectionEvent, key: ObjectKey, instance_id: bytes | None) -> None:
     if record.sequence > _LARGEST:
         raise NumberOutOfRange(f"sequence {record.sequence}", client_instance_id=instance_id)
-    problem = None
+    problem, incarnation = None, record.incarnation
     if record.cluster_id != key.cluster_id:
         problem = f"cluster {record.cluster_id!r} in an object of cluster {key.cluster_id!r}"
     elif record.broker_id != key.broker_id:
         problem = f"broker {record.broker_id} in an object of broker {key.broker_id}"
-    elif len(record.incarnation) != 16:
-        problem = f"incarnation of {len(record.incarnation)} bytes"
-    elif key.incarnation and record.incarnation.hex() != key.incarnation:
-        problem = f"incarnation {record.incarnation.hex()} in an object of incarnation {key.incarnation}"
+    elif len(incarnation) != 16:
+        problem = f"incarnation of {len(incarnation)} bytes"
+    elif key.incarnation and incarnation.hex() != key.incarnation:
+        problem = f"incarnation {incarnation.hex()} in an object of incarnation {key.incarnation}"
     if problem:
         raise WrongIdentity(problem, sequence=record.sequence, client_instance_id=instance_id)
 
