@@ -7,11 +7,21 @@ parsed: parsing happens every few seconds and must not depend on a file that som
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import yaml
 from airflow.sdk.exceptions import AirflowFailException
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
 from include.tables import RETENTION_TABLES
 
@@ -22,27 +32,8 @@ FILE_VARIABLE = "CLIENT_TELEMETRY_CLUSTERS"
 NAMES = {"type": "array", "items": {"type": "string"}}
 """JSON schema of a Param that lists clusters."""
 
-_LOCATIONS = ("lake", "publish", "results")
-_CLUSTER_KEYS = {
-    "name": True,
-    "cluster_id": True,
-    "raw": True,
-    "source": False,
-    "owners": False,
-    "scram_users": False,
-    "knowledge": False,
-    "knowledge_package": False,
-    "hosts": False,
-    "artefacts": False,
-    "workloads": False,
-    "targets": False,
-    "team": False,
-}
-_SOURCE_KEYS = {"format": True, "files": True, "release": False, "zone": False}
-"""Key -> is it required."""
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]+")
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+_CLUSTER_ID = r"^[A-Za-z0-9_-]+$"
 """Kafka's cluster ids are URL-safe base64 of a UUID (org.apache.kafka.common.Uuid): they may begin with a dash."""
 
 _STORES = ("s3", "s3a", "s3n", "gs")
@@ -73,43 +64,111 @@ class UnknownCluster(ClustersFileError):
     """A run asks for a cluster that the file does not name."""
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """One Kafka cluster; locations are URLs or absolute paths. `source`: from what `raw` is made, with `format`, `files`
-    (a list) and maybe `release` and `zone`; None = it is a dump."""
+def _location(value: str) -> str:
+    """A URL as it is, but file:/folder as file:///folder; a path made absolute from the root of the checkout. A URL with
+    a user or password is refused: it would be seen in command lines and logs.
+    """
+    url = _URL.fullmatch(value)
+    if url:
+        scheme, authority, rest = url.groups()
+        plain = _BUCKET if scheme.lower() in _STORES else _HOST
+        if not plain.fullmatch(authority) or _SECRET_OPTION.search(rest):
+            place = f"{authority}{rest}".partition("?")[0]
+            # A secret key may contain slashes: the bucket is what follows the last @.
+            shown = place.rpartition("@")[2] if "@" in place or ":" not in authority else "..."
+            raise ValueError(
+                f"{scheme}://{shown} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY in the environment of Airflow's workers, or use an instance role."
+            )
+        if scheme not in _SCHEMES:
+            raise ValueError(
+                f"{scheme}:// is no scheme of a location: use a path, file:///folder or s3://bucket/folder (docs/storage.md)."
+            )
+    value = re.sub(r"\Afile:/(?!/)", "file:///", value)
+    return value if "://" in value else str(CHECKOUT / value)
 
-    name: str
-    cluster_id: str
-    raw: str
-    source: dict[str, str | list[str]] | None = None
-    owners: str | None = None
-    scram_users: str | None = None
+
+def _file(value: str) -> str:
+    """A location, maybe after the node id of the broker whose log it is: `1=/logs/a`."""
+    match = re.match(r"(\d+=)?(.+)", value)
+    return f"{match[1] or ''}{_location(match[2])}" if match else value
+
+
+def _tables(days: dict[str, int | None]) -> dict[str, int | None]:
+    if unknown := sorted(set(days) - set(RETENTION_TABLES)):
+        raise ValueError(
+            f"'retention_days' names a table {unknown[0]!r}, which does not exist; tables are {', '.join(RETENTION_TABLES)}."
+        )
+    return days
+
+
+Location = Annotated[str, AfterValidator(_location)]
+_File = Annotated[str, AfterValidator(_file)]
+
+
+class _Entry(BaseModel):
+    """A mapping of the file. What it leaves out, or leaves empty, is None."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, content: object) -> object:
+        if not isinstance(content, dict):
+            return content
+        return {key: value for key, value in content.items() if value not in ("", None)}
+
+
+class Source(_Entry):
+    """From what `raw` of a cluster is made."""
+
+    format: str
+    files: Annotated[
+        list[_File], BeforeValidator(lambda files: files if isinstance(files, list) else [files])
+    ] = Field(min_length=1)
+    release: str | None = None
+    zone: str | None = None
+
+
+class Cluster(_Entry):
+    """One Kafka cluster; locations are URLs or absolute paths."""
+
+    name: str = Field(pattern=_NAME)
+    cluster_id: str = Field(pattern=_CLUSTER_ID)
+    raw: Location
+    source: Source | None = None
+    """None = `raw` is a dump."""
+    owners: Location | None = None
+    scram_users: Location | None = None
     """File with the output of `kafka-configs.sh --describe --entity-type users`."""
-    knowledge: str | None = None
-    knowledge_package: str | None = None
+    knowledge: Location | None = None
+    knowledge_package: Location | None = None
     """File or folder of a data package of the knowledge base (docs/knowledge.md)."""
-    hosts: str | None = None
+    hosts: Location | None = None
     """File of addresses and host names, in the form of /etc/hosts."""
-    artefacts: str | None = None
+    artefacts: Location | None = None
     """Folder of SBOMs, images and checkouts (docs/join.md)."""
-    workloads: str | None = None
+    workloads: Location | None = None
     """File of what runs where: pods as JSON, or a CSV of hosts."""
-    targets: str | None = None
+    targets: Location | None = None
     """Folder with files of `client-telemetry probe`, which questions may name (docs/probe.md)."""
     team: str | None = None
     """The team of Airflow's auth manager for which the cluster's pages are; None = for all who may read the DAGs."""
 
 
-@dataclass(frozen=True)
-class Clusters:
+class Clusters(_Entry):
     """All clusters, and the locations that they share."""
 
-    lake: str
-    publish: str
-    results: str
-    by_name: dict[str, Cluster]
-    retention_days: dict[str, int | None] = field(default_factory=dict)
+    lake: Location
+    publish: Location
+    results: Location
+    clusters: list[Cluster] = Field(min_length=1)
+    retention_days: Annotated[dict[str, PositiveInt | None], AfterValidator(_tables)] = {}
     """Table to days, where it is not the default; None = for ever."""
+
+    @property
+    def by_name(self) -> dict[str, Cluster]:
+        return {cluster.name: cluster for cluster in self.clusters}
 
     def named(self, name: str) -> Cluster:
         """The cluster of that name; UnknownCluster lists the names there are."""
@@ -153,121 +212,43 @@ def read_clusters() -> Clusters:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InvalidClustersFile(f"{path} cannot be read as YAML: {error}") from None
 
-    known = {**dict.fromkeys(_LOCATIONS, True), "clusters": True, "retention_days": False}
-    top = _keys(path, "the file", content, known)
-    if not isinstance(top["clusters"], list) or not top["clusters"]:
-        raise InvalidClustersFile(f"{path}: 'clusters' must be a list with at least one cluster.")
-    clusters = [_cluster(path, number, entry) for number, entry in enumerate(top["clusters"], start=1)]
+    try:
+        clusters = Clusters.model_validate(content)
+    except ValidationError as error:
+        raise InvalidClustersFile(f"{path}: {_reason(error)}") from None
     for key in ("name", "cluster_id"):
-        values = [getattr(cluster, key) for cluster in clusters]
-        twice = sorted({value for value in values if values.count(value) > 1})
-        if twice:
+        values = [getattr(cluster, key) for cluster in clusters.clusters]
+        if twice := sorted({value for value in values if values.count(value) > 1}):
             raise InvalidClustersFile(
                 f"{path}: {key} {twice[0]!r} is given twice; each cluster needs its own."
             )
-    locations = {key: _location(_text(path, "the file", key, top[key])) for key in _LOCATIONS}
-    return Clusters(
-        **locations,
-        by_name={cluster.name: cluster for cluster in clusters},
-        retention_days=_retention(path, top.get("retention_days")),
-    )
+    return clusters
 
 
-def _retention(path: Path, content: object) -> dict[str, int | None]:
-    days = content if content is not None else {}
-    valid = isinstance(days, dict) and all(
-        isinstance(table, str) and (kept is None or (type(kept) is int and kept > 0))
-        for table, kept in days.items()
-    )
-    if not valid:
-        raise InvalidClustersFile(
-            f"{path}: 'retention_days' must map tables to days, or to null for ever, such as client_metrics: 30."
-        )
-    if unknown := sorted(set(days) - set(RETENTION_TABLES)):
-        raise InvalidClustersFile(
-            f"{path}: 'retention_days' names a table {unknown[0]!r}, which does not exist; tables are {', '.join(RETENTION_TABLES)}."
-        )
-    return days
+_ENTRIES = {0: (Clusters, "the file"), 2: (Cluster, "cluster {}"), 3: (Source, "the source of cluster {}")}
+"""By how deep they stand."""
 
 
-def _cluster(path: Path, number: int, entry: object) -> Cluster:
-    where = f"cluster {number}"
-    entry = _keys(path, where, entry, _CLUSTER_KEYS)
-    given = {key: _text(path, where, key, value) for key, value in entry.items() if key != "source"}
-    for key, pattern in (("name", _NAME), ("cluster_id", _CLUSTER_ID)):
-        if not pattern.fullmatch(given[key]):
-            raise InvalidClustersFile(
-                f"{path}: {key} {given[key]!r} of {where} has characters that cannot stand in a path; "
-                "use letters, digits, _ and -."
-            )
-    own = _CLUSTER_KEYS.keys() - {"name", "cluster_id", "raw", "source", "team"}
-    return Cluster(
-        name=given["name"],
-        cluster_id=given["cluster_id"],
-        raw=_location(given["raw"]),
-        source=_source(path, f"the source of {where}", entry["source"]) if "source" in entry else None,
-        **{key: _location(given[key]) for key in own if given.get(key)},
-        team=given.get("team") or None,
-    )
-
-
-def _source(path: Path, where: str, content: object) -> dict[str, str | list[str]]:
-    source = _keys(path, where, content, _SOURCE_KEYS)
-    files = source["files"] if isinstance(source["files"], list) else [source["files"]]
-    if not files:
-        raise InvalidClustersFile(f"{path}: {where} lacks 'files'.")
-    source = {key: _text(path, where, key, value) for key, value in source.items() if key != "files"}
-    return source | {"files": [_file(_text(path, where, "files", each)) for each in files]}
-
-
-def _file(value: str) -> str:
-    """A location, maybe after the node id of the broker whose log it is: `1=/logs/a`."""
-    match = re.match(r"(\d+=)?(.+)", value)
-    return f"{match[1] or ''}{_location(match[2])}" if match else value
-
-
-def _keys(path: Path, where: str, content: object, known: dict[str, bool]) -> dict[str, object]:
-    """The mapping itself, if it has all required keys and no unknown one."""
-    if not isinstance(content, dict):
-        raise InvalidClustersFile(f"{path}: {where} must be a mapping with the keys {', '.join(known)}.")
-    unknown = sorted(str(key) for key in content if key not in known)
-    if unknown:
-        raise InvalidClustersFile(
-            f"{path}: {where} has the unknown key {unknown[0]!r}; known keys are {', '.join(known)}."
-        )
-    missing = [key for key, required in known.items() if required and content.get(key) in (None, "")]
-    if missing:
-        raise InvalidClustersFile(f"{path}: {where} lacks {missing[0]!r}.")
-    return content
-
-
-def _text(path: Path, where: str, key: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise InvalidClustersFile(
-            f"{path}: {key!r} of {where} must be a text; put it in quotes if it is one."
-        )
-    return value
-
-
-def _location(value: str) -> str:
-    """A URL as it is, but file:/folder as file:///folder; a path made absolute from the root of the checkout. A URL with
-    a user or password is refused: it would be seen in command lines and logs.
-    """
-    url = _URL.fullmatch(value)
-    if url:
-        scheme, authority, rest = url.groups()
-        plain = _BUCKET if scheme.lower() in _STORES else _HOST
-        if not plain.fullmatch(authority) or _SECRET_OPTION.search(rest):
-            place = f"{authority}{rest}".partition("?")[0]
-            # A secret key may contain slashes: the bucket is what follows the last @.
-            shown = place.rpartition("@")[2] if "@" in place or ":" not in authority else "..."
-            raise InvalidClustersFile(
-                f"{scheme}://{shown} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
-                "AWS_SECRET_ACCESS_KEY in the environment of Airflow's workers, or use an instance role."
-            )
-        if scheme not in _SCHEMES:
-            raise InvalidClustersFile(
-                f"{scheme}:// is no scheme of a location: use a path, file:///folder or s3://bucket/folder (docs/storage.md)."
-            )
-    value = re.sub(r"\Afile:/(?!/)", "file:///", value)
-    return value if "://" in value else str(CHECKOUT / value)
+def _reason(refused: ValidationError) -> str:
+    """What to change, of the first mistake; a misspelled key is said before what lacks for it."""
+    error = min(refused.errors(), key=lambda error: error["type"] != "extra_forbidden")
+    kind, place = error["type"], error["loc"][:4]  # without the number of a file
+    if kind == "value_error":
+        return str(error["ctx"]["error"])
+    if place[0:1] == ("retention_days",):
+        return "'retention_days' must map tables to days, or to null for ever, such as client_metrics: 30."
+    if place == ("clusters",) and kind != "missing":
+        return "'clusters' must be a list with at least one cluster."
+    *entry, key = (*place, "") if kind == "model_type" else place
+    model, where = _ENTRIES[len(entry)]
+    where = where.format(*(number + 1 for number in entry[1:2]))
+    keys = ", ".join(model.model_fields)
+    return {
+        "missing": f"{where} lacks {key!r}.",
+        "too_short": f"{where} lacks {key!r}.",
+        "extra_forbidden": f"{where} has the unknown key {key!r}; known keys are {keys}.",
+        "model_type": f"{where} must be a mapping with the keys {keys}.",
+        "string_type": f"{key!r} of {where} must be a text; put it in quotes if it is one.",
+        "string_pattern_mismatch": f"{key} {error['input']!r} of {where} has characters that cannot stand in a path; "
+        "use letters, digits, _ and -.",
+    }[kind]

@@ -168,6 +168,7 @@ class SparkStage(PythonOperator):
         clusters = read_clusters()
         cluster = clusters.named(self.cluster) if self.cluster else None
         name = cluster.name if cluster else WHOLE_LAKE
+        values = cluster.model_dump(exclude_none=True) if cluster else {}
         run_id = context["run_id"]
         report_url = f"{clusters.results}/{context['dag'].dag_id}/{run_id}/{name}/{self.stage}.json"
         report_file = ObjectStoragePath(report_url)
@@ -180,7 +181,7 @@ class SparkStage(PythonOperator):
             "run-id": run_id,
             "lake": clusters.lake,
             "result": report_url,
-            **{location.replace("_", "-"): getattr(cluster, location, None) for location in self.locations},
+            **{location.replace("_", "-"): values.get(location) for location in self.locations},
             **self.arguments,
         }
         if "retention-days" in self.arguments:  # of this run, beside what the clusters file has

@@ -1,3 +1,4 @@
+import traceback
 from pathlib import Path
 
 import pytest
@@ -98,8 +99,17 @@ def test_a_source_is_given_as_it_stands_with_its_files_as_locations(clusters_fil
 """
     )
     east, west = read_clusters().by_name.values()
-    assert east.source == {"format": "request_log", "files": [f"{CHECKOUT}/logs"], "release": "4.0.1"}
-    assert west.source["files"] == ["1=/logs/a", f"2={CHECKOUT}/logs/b"]
+    assert (east.source.format, east.source.release) == ("request_log", "4.0.1")
+    assert east.source.files == [f"{CHECKOUT}/logs"]
+    assert west.source.files == ["1=/logs/a", f"2={CHECKOUT}/logs/b"]
+
+
+def test_what_is_left_empty_is_left_out(clusters_file):
+    clusters_file(
+        LOCATIONS + "clusters:\n  - {name: east, cluster_id: aaa, raw: r, owners: '', source: , team: }\n"
+    )
+    east = read_clusters().named("east")
+    assert (east.owners, east.source, east.team) == (None, None, None)
 
 
 def test_a_run_takes_the_clusters_it_asks_for_once_each_and_all_if_it_asks_for_none(clusters_file):
@@ -152,6 +162,21 @@ def test_a_missing_file_says_where_it_was_looked_for_and_how_to_set_it(monkeypat
             LOCATIONS + TWO + "  - {name: a, cluster_id: b, raw: c, owner: d}",
             "cluster 3 has the unknown key 'owner'",
             id="misspelled key",
+        ),
+        pytest.param(
+            LOCATIONS + "clusters: [{name: a, cluster_id: b, rw: c}]",
+            "cluster 1 has the unknown key 'rw'",
+            id="misspelled key that is needed",
+        ),
+        pytest.param(
+            LOCATIONS + TWO + "  - {name: c, cluster_id: c, raw: c, source: {format: a, files: [a, 3]}}",
+            "'files' of the source of cluster 3 must be a text",
+            id="number among files",
+        ),
+        pytest.param(
+            LOCATIONS + TWO + "  - {name: c, cluster_id: c, raw: c, source: logs}",
+            "the source of cluster 3 must be a mapping with the keys format, files, release, zone",
+            id="source as a text",
         ),
         pytest.param(
             LOCATIONS
@@ -220,14 +245,14 @@ SECRET = "hidden/of+mine"
     ],
 )
 def test_credentials_in_a_url_are_refused_and_not_repeated_here_and_by_jobs(clusters_file, location, shown):
-    clusters_file(LOCATIONS + f"clusters: [{{name: a, cluster_id: b, raw: '{location}'}}]")
-    with pytest.raises(InvalidClustersFile) as here:
+    path = clusters_file(LOCATIONS + f"clusters: [{{name: a, cluster_id: b, raw: '{location}'}}]")
+    with pytest.raises(InvalidClustersFile, match=f"{path}: ") as here:
         read_clusters()
     with pytest.raises(UnusableLocation) as of_jobs:
         without_userinfo(f'{{"files": ["{location}"]}}')
     for refused in (here, of_jobs):
-        assert str(refused.value).startswith(f"{shown} has a user or password in its URL")
-        assert "hidden" not in str(refused.value)
+        assert f"{shown} has a user or password in its URL" in str(refused.value)
+        assert "hidden" not in "".join(traceback.format_exception(refused.value))
 
 
 @pytest.mark.parametrize(

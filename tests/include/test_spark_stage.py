@@ -123,6 +123,17 @@ def test_the_report_of_an_earlier_attempt_is_not_taken_for_this_one(run):
         run("decode", {"report": None})
 
 
+def test_the_source_of_a_cluster_arrives_as_json(run, clusters_file, calls_of_spark_submit, tmp_path):
+    source = {"format": "request_log", "files": ["1=/logs/a"], "release": "4.0.1"}
+    cluster = {"name": "east", "cluster_id": "-aaa", "raw": "/dumps/east", "source": source}
+    locations = {name: f"{tmp_path}/{name}" for name in ("lake", "publish", "results")}
+    clusters_file(json.dumps({**locations, "clusters": [cluster]}))
+    run("decode", locations=("raw", "source", "owners"))
+    (call,) = calls_of_spark_submit()
+    assert json.loads(call["options"]["source"]) == source
+    assert "owners" not in call["options"]
+
+
 def test_an_unknown_cluster_fails_for_good_without_starting_spark(run, calls_of_spark_submit):
     with pytest.raises(AirflowFailException, match="no cluster 'west'"):
         run("decode", cluster="west")

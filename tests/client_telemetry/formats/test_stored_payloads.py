@@ -115,4 +115,6 @@ def test_many_portions(way):
 @pytest.mark.parametrize("module", ["google_crc32c._crc32c", "zstandard._cffi"])
 def test_packages_offer_no_functions_to_compiled_code(module):
     """numba.extending.get_cython_function_address finds those; others are looked up in the module's library."""
-    assert not hasattr(importlib.import_module(module), "__pyx_capi__"), "use numba.extending.get_cython_function_address"
+    assert not hasattr(importlib.import_module(module), "__pyx_capi__"), (
+        "use numba.extending.get_cython_function_address"
+    )
