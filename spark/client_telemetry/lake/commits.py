@@ -10,8 +10,8 @@ from typing import TypeVar
 from pyiceberg.exceptions import BadRequestError, CommitFailedException, ValidationException
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import TableProperties, Transaction
-from pyiceberg.table.metadata import TableMetadata
-from pyiceberg.table.update import TableUpdate
+
+from client_telemetry.lake.iceberg_internals import MetadataOnce
 
 _LONGEST_S = 300.0
 _LONGEST_WAIT_S = 2.0
@@ -36,20 +36,6 @@ class SnapshotGone(Exception):
 
 class CommitsLost(Exception):
     """Others were first again and again, for minutes."""
-
-
-class MetadataOnce(Transaction):
-    """A transaction that derives the table's metadata once per update. pyiceberg's own copies it at every access, some
-    fifteen times per commit, with all snapshots of the table.
-    """
-
-    _derived: tuple[tuple[TableUpdate, ...], TableMetadata] | None = None
-
-    @property
-    def table_metadata(self) -> TableMetadata:
-        if self._derived is None or self._derived[0] is not self._updates:
-            self._derived = (self._updates, super().table_metadata)
-        return self._derived[1]
 
 
 def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:

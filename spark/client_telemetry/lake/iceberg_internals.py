@@ -16,7 +16,9 @@ from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import PyArrowFile, _import_retry_strategy
 from pyiceberg.manifest import DataFile, ManifestFile, _manifests
 from pyiceberg.schema import Schema
-from pyiceberg.table import ManifestGroupPlanner
+from pyiceberg.table import ManifestGroupPlanner, Transaction
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.update import TableUpdate
 from pyiceberg.table.update.snapshot import _MergeAppendFiles, _OverwriteFiles
 
 
@@ -25,6 +27,20 @@ class MergingOverwrite(_OverwriteFiles, _MergeAppendFiles):  # type: ignore[misc
     manifests with each commit, of which every later commit lists all. `UpdateSnapshot.overwrite` would merge as
     `merge_append` does.
     """
+
+
+class MetadataOnce(Transaction):
+    """A transaction that derives the table's metadata once per update. pyiceberg's own copies it at every access, some
+    fifteen times per commit, with all snapshots of the table. `Transaction` would keep it until the next update.
+    """
+
+    _derived: tuple[tuple[TableUpdate, ...], TableMetadata] | None = None
+
+    @property
+    def table_metadata(self) -> TableMetadata:
+        if self._derived is None or self._derived[0] is not self._updates:
+            self._derived = (self._updates, super().table_metadata)
+        return self._derived[1]
 
 
 def partition_may_match(planner: ManifestGroupPlanner, spec_id: int) -> Callable[[DataFile], bool]:

@@ -5,13 +5,17 @@ from pathlib import Path
 
 import client_telemetry.lake
 import pytest
+from client_telemetry.lake.iceberg_internals import MetadataOnce
 from pyiceberg import manifest
 from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.expressions import visitors
 from pyiceberg.io import pyarrow
 from pyiceberg.io.pyarrow import PyArrowFile
-from pyiceberg.table import ManifestGroupPlanner
+from pyiceberg.schema import Schema
+from pyiceberg.table import ManifestGroupPlanner, Transaction
 from pyiceberg.table.update.snapshot import UpdateSnapshot, _MergeAppendFiles, _OverwriteFiles
+from pyiceberg.types import NestedField, StringType
 
 NEEDLESS = "pyiceberg offers this now: use it, and remove the part of iceberg_internals.py"
 PRIVATE = re.compile(
@@ -41,6 +45,50 @@ def test_functions_without_a_public_name():
 def test_parts_of_a_file_and_the_session_of_a_catalog_are_private():
     assert not {"path", "filesystem", "buffer_size"} & vars(PyArrowFile).keys(), NEEDLESS
     assert not {"session", "http_session"} & vars(RestCatalog).keys(), NEEDLESS
+
+
+def test_a_transaction_makes_the_metadata_at_each_access(tmp_path):
+    table = plain_catalog(tmp_path).create_table("n.t", Schema(NestedField(1, "a", StringType())))
+    transaction = Transaction(table).set_properties(mine="yes")
+    assert transaction.table_metadata is not transaction.table_metadata, NEEDLESS
+    once = MetadataOnce(table).set_properties(mine="yes")
+    first = once.table_metadata
+    assert once.table_metadata is first
+    assert once.set_properties(more="yes").table_metadata.properties.keys() >= {"mine", "more"}
+
+
+def test_a_catalog_reads_the_metadata_of_a_table_at_each_load(tmp_path, monkeypatch):
+    """What sql_catalog.py overrides: _convert_orm_to_iceberg, _load_file_io and _update_and_stage_table."""
+    catalog = plain_catalog(tmp_path)
+    catalog.create_table("n.t", Schema(NestedField(1, "a", StringType())))
+    opened = []
+    original = pyarrow.PyArrowFileIO.new_input
+    monkeypatch.setattr(
+        pyarrow.PyArrowFileIO,
+        "new_input",
+        lambda io, location: opened.append(location) or original(io, location),
+    )
+    assert catalog.load_table("n.t").metadata == catalog.load_table("n.t").metadata
+    assert len(opened) == 2 and len(set(opened)) == 1, (
+        "SqlCatalog keeps tables now: remove what sql_catalog.py keeps"
+    )
+    assert {"_convert_orm_to_iceberg", "_update_and_stage_table"} <= {*dir(SqlCatalog)}
+
+
+def test_files_in_s3_are_opened_at_once(monkeypatch):
+    """What file_io.py overrides: _initialize_s3_fs."""
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    io = pyarrow.PyArrowFileIO(
+        {"s3.region": "us-east-1", "s3.access-key-id": "a", "s3.secret-access-key": "b"}
+    )
+    _, (options,) = io._initialize_s3_fs(None).__reduce__()
+    assert options["allow_delayed_open"] is False, "pyiceberg delays now: remove the override of file_io.py"
+
+
+def plain_catalog(folder: Path) -> SqlCatalog:
+    catalog = SqlCatalog("plain", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+    catalog.create_namespace("n")
+    return catalog
 
 
 def test_no_other_module_of_the_lake_uses_private_names():
