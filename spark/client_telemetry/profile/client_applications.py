@@ -11,18 +11,11 @@ from pyspark.sql.types import StructType
 
 from client_telemetry import knowledge
 from client_telemetry.identity.application_rows import READ, Row, application_columns
-from client_telemetry.profile.client_identity import WITH_IDENTITY, fields
+from client_telemetry.profile.client_identity import OF_RELATIVES, WITH_IDENTITY, fields
 from client_telemetry.profile.related_clients import ProfiledClient, related
 from client_telemetry.tables.table import LONG
 
-_ADDED = to_arrow_schema(
-    StructType(
-        fields(
-            *("related", "application", "application_kind", "product", "application_notes", "cluster_name"),
-            softwares=LONG,
-        )
-    )
-)
+_ADDED = to_arrow_schema(StructType(fields(*OF_RELATIVES, softwares=LONG)))
 WITH_APPLICATIONS = pa.schema([*WITH_IDENTITY, *_ADDED])
 _RELATED = tuple(ProfiledClient.__annotations__)
 

@@ -18,7 +18,7 @@ from client_telemetry.identity.owners import OwnerRule, first_match
 from client_telemetry.knowledge import apis, broker_guess, client_versions, kip511, releases, roles, software
 from client_telemetry.pipeline.queries import Work
 from client_telemetry.profile.related_clients import Asked
-from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
+from client_telemetry.tables.clients import APPLICATION, CLIENTS
 from client_telemetry.tables.table import BOOLEAN, INT, STRING, STRINGS, struct
 
 _OF_CLIENTS = {column.name: column.kind for column in CLIENTS.columns}
@@ -58,13 +58,13 @@ _EVIDENCE = (
 )
 
 
+OF_RELATIVES = ("related", *(column.name for column in APPLICATION), "cluster_name")
+"""Columns that client_applications.py adds."""
+_COMPUTED_LAST = ("addresses", "address_sample", "flags")
+"""Those that clients.py computes of all the others."""
 _KNOWN = StructType(
     fields(
-        *("cluster_id", "dt", *CLIENT_KEY),
-        *("instances", "short_lived_instances", "median_instance_seconds"),
-        *("connections", "short_lived_connections", "median_connection_seconds", "refusals"),
-        *("listeners", "security_protocols", "group_ids", "transactional_ids", "topics"),
-        *("broker_software_versions", "first_seen_at", "last_seen_at", "api_uses"),
+        *(name for name in _OF_CLIENTS if name not in {*ADDED.names, *OF_RELATIVES, *_COMPUTED_LAST}),
         client_addresses=STRINGS,
         name_refused=BOOLEAN,
         crowded_address=BOOLEAN,

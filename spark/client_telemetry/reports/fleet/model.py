@@ -38,8 +38,8 @@ class DeprecatedUse:
 
 @dataclass(frozen=True)
 class FleetClient:
-    """One client of the day: columns of `clients`, then what is derived. Client-supplied strings are exactly as they
-    came."""
+    """One client of the day: fields that are named as columns of `clients` have their values, the others are derived
+    (software.py). Client-supplied strings are exactly as they came."""
 
     client_id: str | None
     principal: str | None

@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from datetime import date
+from typing import Any
 
 from client_telemetry.compatibility import fingerprints
 from client_telemetry.compatibility.evidence import ApiUse
@@ -30,6 +31,8 @@ from client_telemetry.reports.versions import version_order
 from client_telemetry.tables.rows import ClientRow
 
 FAMILIES_LISTED = APPLICATIONS_LISTED = 1000
+_COLUMNS = tuple(field.name for field in fields(FleetClient) if field.name in ClientRow.__annotations__)
+"""Of `clients`, those that a page has."""
 
 
 def is_client(row: ClientRow) -> bool:
@@ -89,29 +92,21 @@ def _client(row: ClientRow, asked_without_push: Mapping[ClientKey, int], release
     if same and declared(row["client_software_name"]) is None:
         version = declared(same.client_software_version) or ""
         looks_like, reasons = f"{same.client_software_name} {version}".strip(), (same.because,)
-    return FleetClient(
-        client_id=row["client_id"],
-        principal=row["principal"],
-        client_software_name=row["client_software_name"],
-        client_software_version=row["client_software_version"],
-        looks_like=looks_like,
-        looks_like_reasons=reasons,
-        could_be=() if looks_like else _could_be(row, release),
-        related=related,
-        owner=row["owner"],
+    columns = {name: row.get(name) for name in _COLUMNS}
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in columns.items()}
+    derived: dict[str, Any] = {
+        "looks_like": looks_like,
+        "looks_like_reasons": reasons,
+        "could_be": () if looks_like else _could_be(row, release),
+        "related": related,
         # Rows that were written before there were applications have none.
-        application=row.get("application") or row["client_id"] or NO_CLIENT_ID,
-        application_kind=row.get("application_kind") or "application",
-        product=row.get("product"),
-        instances=row["instances"],
-        connections=row["connections"],
-        requests=sum(use["requests"] for use in row["api_uses"]),
-        asked_without_push=asked_without_push.get(client_key(row), 0),
-        addresses=row["addresses"],
-        first_seen_at=row["first_seen_at"],
-        last_seen_at=row["last_seen_at"],
-        deprecated=deprecated_uses(row["api_uses"], release),
-    )
+        "application": row.get("application") or row["client_id"] or NO_CLIENT_ID,
+        "application_kind": row.get("application_kind") or "application",
+        "requests": sum(use["requests"] for use in row["api_uses"]),
+        "asked_without_push": asked_without_push.get(client_key(row), 0),
+        "deprecated": deprecated_uses(row["api_uses"], release),
+    }
+    return FleetClient(**(values | derived))
 
 
 def software_of_the_day(
