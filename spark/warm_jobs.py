@@ -57,6 +57,9 @@ def import_what_jobs_import() -> None:
 
     from client_telemetry.knowledge_package import store
     from client_telemetry.pipeline import quality
+    from client_telemetry.reports.fleet import page as fleet_page
+    from client_telemetry.reports.review import page as review_page
+    from client_telemetry.reports.upgrade import page as upgrade_page
     from client_telemetry.tables.stages import DAILY, UPGRADE_QUESTION, UPGRADE_REVIEW
 
     # As run_stage.py does, before modules take what they need of it.
@@ -65,6 +68,8 @@ def import_what_jobs_import() -> None:
     for stage in (*DAILY, *UPGRADE_REVIEW, *UPGRADE_QUESTION):
         importlib.import_module(f"client_telemetry.jobs.{stage.name}")
     quality.import_great_expectations()
+    for page in (fleet_page, review_page, upgrade_page):
+        page.page_template()
     gc.collect()
     gc.freeze()
 

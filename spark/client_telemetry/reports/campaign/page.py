@@ -28,7 +28,7 @@ _DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 def campaign_page(view: CampaignView, messages: Collection[str]) -> str:
     """`messages`: paths of the messages to owners."""
-    return _template().render(
+    return page_template().render(
         view=view, messages=messages, **page_parts(text_file("campaign.css", __package__), has_filters=False)
     )
 
@@ -47,7 +47,7 @@ def _message(owner: OwnerRow, form: str = "md") -> str:
 
 
 @cache
-def _template() -> Template:
+def page_template() -> Template:
     filters: dict[str, object] = {
         "clusters_left": clusters_left,
         "anchor_of": _anchor,

@@ -59,7 +59,7 @@ FIGURES = {
 
 
 def fleet_page(fleet: FleetDay) -> str:
-    return _template().render(
+    return page_template().render(
         fleet=fleet,
         knowledge=age.paragraph(fleet.knowledge_version, fleet.knowledge_built_at, fleet.created_at),
         listed=_listed(fleet.clients),
@@ -132,7 +132,7 @@ def short_metric(metric: str) -> str:
 
 
 @cache
-def _template() -> Template:
+def page_template() -> Template:
     filters: dict[str, object] = {"short_metric": short_metric, "period": lambda pair: period(*pair)}
     values = {
         "COUNTS": COUNTS,

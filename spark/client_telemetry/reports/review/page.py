@@ -54,7 +54,7 @@ def review_page(report: ReviewReport) -> str:
     without_lists = replace(
         report, review=replace(review, clients=(), answered={}), metrics=replace(report.metrics, changes=())
     )
-    return _template().render(
+    return page_template().render(
         report=without_lists,
         review=without_lists.review,
         sentence=report.sentence,
@@ -128,7 +128,7 @@ def _whose(group: Group) -> str:
 
 
 @cache
-def _template() -> Template:
+def page_template() -> Template:
     filters: dict[str, object] = {
         "moment": moment,
         "software_of": _software,

@@ -31,7 +31,7 @@ def check_page(found: Mapping[str, Any]) -> str:
         key = (each["client_type"], each["library"], each["version"])
         groups.setdefault(key, defaultdict(list))[each["state"]].append(each)
     seen, expected = (found["totals"][name]["pushes"] for name in ("observed", "before"))
-    return _template().render(
+    return page_template().render(
         found=found,
         groups=groups,
         interval_changed=abs(seen - expected) > _DIFFERS * max(seen, expected),
@@ -48,7 +48,7 @@ def let_out(client: Mapping[str, Any]) -> list[tuple[tuple[str, ...], list[str]]
 
 
 @cache
-def _template() -> Template:
+def page_template() -> Template:
     filters: dict[str, object] = {"size": size, "short_metric": short_metric, "let_out": let_out}
     values: dict[str, object] = {
         "CLIENTS_SHOWN": CLIENTS_SHOWN,

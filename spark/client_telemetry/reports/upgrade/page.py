@@ -150,7 +150,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
     annex = _annex(report, [*explained[: EXPLAINED_OF_COMPACT if compact else EXPLAINED], *unidentified])
     numbered = list(enumerate(report.changes, start=1))
     question = report.question
-    return _template().render(
+    return page_template().render(
         report=report,
         question=question,
         by_outcome=by_outcome,
@@ -325,7 +325,7 @@ def _of_owner(applications: list[Application], owner: str | None) -> list[Applic
 
 
 @cache
-def _template() -> Template:
+def page_template() -> Template:
     filters: dict[str, object] = {
         "in_words": in_words,
         "brokers_in_words": brokers,
