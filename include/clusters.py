@@ -22,6 +22,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from include.tables import RETENTION_TABLES
 
@@ -107,16 +108,20 @@ _File = Annotated[str, AfterValidator(_file)]
 
 
 class _Entry(BaseModel):
-    """A mapping of the file. What it leaves out, or leaves empty, is None."""
+    """A mapping of the file. What it leaves out is None."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _without_empty(cls, content: object) -> object:
+    def _filled_in(cls, content: object) -> object:
+        """A key without a value is not taken for one that is left out: an unfinished `team` would show pages to everybody."""
         if not isinstance(content, dict):
             return content
-        return {key: value for key, value in content.items() if value not in ("", None)}
+        for key, value in content.items():
+            if value in ("", None) and key in cls.model_fields:
+                raise PydanticCustomError("empty", "{key}", {"key": key})
+        return {str(key): value for key, value in content.items()}
 
 
 class Source(_Entry):
@@ -239,12 +244,13 @@ def _reason(refused: ValidationError) -> str:
         return "'retention_days' must map tables to days, or to null for ever, such as client_metrics: 30."
     if place == ("clusters",) and kind != "missing":
         return "'clusters' must be a list with at least one cluster."
-    *entry, key = (*place, "") if kind == "model_type" else place
+    *entry, key = (*place, error.get("ctx", {}).get("key")) if kind in ("model_type", "empty") else place
     model, where = _ENTRIES[len(entry)]
     where = where.format(*(number + 1 for number in entry[1:2]))
     keys = ", ".join(model.model_fields)
     return {
         "missing": f"{where} lacks {key!r}.",
+        "empty": f"{key!r} of {where} is empty: give a value, or remove the key.",
         "too_short": f"{where} lacks {key!r}.",
         "extra_forbidden": f"{where} has the unknown key {key!r}; known keys are {keys}.",
         "model_type": f"{where} must be a mapping with the keys {keys}.",

@@ -104,14 +104,6 @@ def test_a_source_is_given_as_it_stands_with_its_files_as_locations(clusters_fil
     assert west.source.files == ["1=/logs/a", f"2={CHECKOUT}/logs/b"]
 
 
-def test_what_is_left_empty_is_left_out(clusters_file):
-    clusters_file(
-        LOCATIONS + "clusters:\n  - {name: east, cluster_id: aaa, raw: r, owners: '', source: , team: }\n"
-    )
-    east = read_clusters().named("east")
-    assert (east.owners, east.source, east.team) == (None, None, None)
-
-
 def test_a_run_takes_the_clusters_it_asks_for_once_each_and_all_if_it_asks_for_none(clusters_file):
     clusters_file(LOCATIONS + TWO)
     clusters = read_clusters()
@@ -140,7 +132,7 @@ def test_a_missing_file_says_where_it_was_looked_for_and_how_to_set_it(monkeypat
         pytest.param("- east", "the file must be a mapping", id="a list at the top"),
         pytest.param(LOCATIONS + "pool: 3\n" + TWO, "unknown key 'pool'", id="unknown key at the top"),
         pytest.param(TWO, "the file lacks 'lake'", id="no lake"),
-        pytest.param("lake:\npublish: p\nresults: r\n" + TWO, "the file lacks 'lake'", id="empty lake"),
+        pytest.param("lake:\npublish: p\nresults: r\n" + TWO, "'lake' of the file is empty", id="empty lake"),
         pytest.param(
             "lake: 3\npublish: p\nresults: r\n" + TWO, "'lake' of the file must be a text", id="number"
         ),
@@ -163,6 +155,18 @@ def test_a_missing_file_says_where_it_was_looked_for_and_how_to_set_it(monkeypat
             "cluster 3 has the unknown key 'owner'",
             id="misspelled key",
         ),
+        *(
+            pytest.param(
+                LOCATIONS + TWO + f"  - {{name: c, cluster_id: c, raw: c, {key}: {empty}}}",
+                f"'{key}' of cluster 3 is empty: give a value, or remove the key",
+                id=f"{key} without a value",
+            )
+            for key, empty in (("team", ""), ("owners", "''"), ("source", ""), ("source", "null"))
+        ),
+        pytest.param(
+            LOCATIONS + TWO + "on: x", "the file has the unknown key 'True'", id="key that YAML reads as true"
+        ),
+        pytest.param(LOCATIONS + TWO + "5: x", "the file has the unknown key '5'", id="number as a key"),
         pytest.param(
             LOCATIONS + "clusters: [{name: a, cluster_id: b, rw: c}]",
             "cluster 1 has the unknown key 'rw'",
