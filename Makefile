@@ -218,9 +218,10 @@ $(STAMPS)/audit: include/audit/requirements.txt | $(STAMPS)/uv
 
 # Of the packages, only a quarter is ever imported, and Python keeps what it compiles then.
 IMPORTED := dags include plugins spark
-# As `-m compileall -qq`, but Ctrl-C ends it without a traceback, also while Python starts.
-COMPILE = trap '' INT; $(BIN)/python -c 'import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); import compileall, sys; \
-    sys.exit(not all([compileall.compile_dir(each, quiet=2) for each in sys.argv[1:]]))'
+# Python that Ctrl-C ends without a traceback, also while it starts and imports.
+QUIET_PYTHON = trap '' INT; $(BIN)/python -c 'import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); import sys;
+# As `-m compileall -qq`.
+COMPILE = $(QUIET_PYTHON) import compileall; sys.exit(not all([compileall.compile_dir(each, quiet=2) for each in sys.argv[1:]]))'
 $(STAMPS)/bytecode: $(STAMPS)/venv $(shell find $(IMPORTED) -name '*.py')
 	@$(COMPILE) $(IMPORTED)
 	@touch $@
@@ -305,7 +306,7 @@ var/knowledge/kafka-clients-%.jar: spark/resolve_jars.py | $(STAMPS)/venv
 $(STAMPS)/compiled: $(shell grep -l '^@compiled' -r spark/client_telemetry --include='*.py') | $(STAMPS)/venv
 	@echo "compiling what workers do with pushes ..."
 	@find spark -name '*.nb[ic]' -delete
-	@$(BIN)/python -m client_telemetry.formats.raw.machine_code >/dev/null
+	@$(QUIET_PYTHON) from client_telemetry.formats.raw import machine_code; sys.exit(machine_code.main())' >/dev/null
 	@touch $@
 
 PYSPARK = $$($(BIN)/python -c "import pyspark; print(pyspark.__path__[0])")

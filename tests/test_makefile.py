@@ -3,8 +3,10 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,36 @@ def test_make_adds_no_line_to_an_interrupt_and_keeps_other_codes(tmp_path, code,
     done = make(tmp_path, "target")
     assert done.returncode == ends
     assert ("make: ***" in done.stderr) == (code == 3)
+
+
+def test_an_interrupted_compilation_prints_no_traceback(tmp_path):
+    """`make install` interrupted while it compiles what workers do with pushes."""
+    shutil.copy(CHECKOUT / "Makefile", tmp_path)
+    for name in INCLUDED[1:]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    code = tmp_path / "client_telemetry/formats/raw"
+    code.mkdir(parents=True)
+    (code / "machine_code.py").write_text(
+        "import pathlib, time\ndef main():\n    pathlib.Path('compiling').touch()\n    time.sleep(60)\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    (tmp_path / "spark").mkdir()
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    command = ["make", "--old-file=var/stamps/venv", "var/stamps/compiled"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment | {"PYTHONPATH": str(tmp_path)}, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as compilation:  # fmt: skip
+        while not (tmp_path / "compiling").exists():
+            assert compilation.poll() is None
+            time.sleep(0.05)
+        os.killpg(compilation.pid, signal.SIGINT)
+        _, said = compilation.communicate(timeout=30)
+    assert compilation.returncode == -signal.SIGINT
+    assert "Traceback" not in said
 
 
 def test_python_keeps_what_it_compiles_whatever_the_shell_says(tmp_path, monkeypatch):
