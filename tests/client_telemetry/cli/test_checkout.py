@@ -63,6 +63,15 @@ def test_a_port_is_airflows_and_that_of_its_address(becomes, monkeypatch):
     assert (os.environ["PORT"], os.environ["AIRFLOW__API__PORT"]) == ("8081", "8081")
 
 
+@pytest.mark.parametrize("port", ["0", "65536", "99999999", "-1", "http"])
+def test_a_port_that_cannot_be_is_refused_before_anything_starts(port, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(checkout, "_PREPARED", tmp_path / "none")
+    with pytest.raises(SystemExit) as ended:
+        command.main(["ui", f"--port={port}"])
+    assert ended.value.code == 2
+    assert f"'{port}' is not a port: write a number from 1 to 65535" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", THROUGH_AIRFLOW, ids=lambda arguments: arguments[0])
 def test_a_checkout_without_airflow_says_what_to_do(arguments, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(checkout, "_PREPARED", tmp_path / "none")
