@@ -31,8 +31,9 @@ def of(client: Client, fix: str, file: str, lines: list[str]) -> str:
     if not _is_about(client, match["what"]) or not edits.of(match[0]):
         return ""
     old = lines[line - 1]
-    new = _with_version(old, package.version.removeprefix("v"), match["version"])
-    if new is None or _is_renamed(client, old, match["version"]):
+    version = edits.kafka_release(match["version"]) if match["what"] == "kafka-clients" else match["version"]
+    new = _with_version(old, package.version.removeprefix("v"), version)
+    if new is None or _is_renamed(client, old, version):
         return ""
     changed = [*lines[: line - 1], new, *lines[line:]]
     hunks = difflib.unified_diff(lines, changed, f"a/{file}", f"b/{file}", n=0, lineterm="")

@@ -2,8 +2,8 @@
 notes.
 
 library_edits.csv has the phrases that fixes consist of. `{version}` stands for a version in the phrase; the edit may
-also use `{version_4}` (as in Sarama's constants: 2_1_0_0) and `{go_suffix}` (`/v2` from major version 2 on). An edit
-that begins with `-` is a line to remove.
+also use `{kafka_release}` (a release of Kafka in full: 0.11.0.0), `{version_4}` (as in Sarama's constants: 2_1_0_0) and
+`{go_suffix}` (`/v2` from major version 2 on). An edit that begins with `-` is a line to remove.
 """
 
 import re
@@ -63,11 +63,22 @@ def of(fix: str) -> tuple[Edit, ...]:
     return tuple(dict.fromkeys(edit for _, edit in sorted(placed_edits, key=lambda placed: placed[0])))
 
 
+def kafka_release(version: str) -> str:
+    """The first release of Kafka with this version. Before 1.0.0 releases have four numbers: Maven Central and
+    archive.apache.org have 0.11.0.0 to 0.11.0.3, and no 0.11.0.
+
+    >>> kafka_release("0.11.0"), kafka_release("2.1.0")
+    ('0.11.0.0', '2.1.0')
+    """
+    return f"{version}.0" if version.startswith("0.") and version.count(".") == 2 else version
+
+
 def _filled(template: str, version: str) -> str:
     numbers = version.split(".") if version else []
     major = int(numbers[0]) if numbers else 0
     values = {
         "{version}": version,
+        "{kafka_release}": kafka_release(version) if version else "",
         "{version_4}": "_".join([*numbers, "0", "0", "0", "0"][:4]),
         "{go_suffix}": f"/v{major}" if major > 1 else "",
     }

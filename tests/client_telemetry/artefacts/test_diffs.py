@@ -26,7 +26,7 @@ def diff(tmp_path, name: str, text: str) -> str:
         (
             "build.gradle",
             'implementation "org.apache.kafka:kafka-clients:0.10.2.0"\n',
-            'implementation "org.apache.kafka:kafka-clients:0.11.0"',
+            'implementation "org.apache.kafka:kafka-clients:0.11.0.0"',
         ),
     ],
 )

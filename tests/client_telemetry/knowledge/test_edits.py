@@ -26,6 +26,13 @@ from client_telemetry.knowledge import advice, edits, known_issues, products, ro
             ["go.mod: github.com/confluentinc/confluent-kafka-go/v2 v2.1.0"],
         ),
         ("upgrade brod to 4.4.2 or later", ['rebar.config: {brod, "4.4.2"}']),
+        (
+            "upgrade kafka-clients to 0.11.0 or later",  # Maven Central has 0.11.0.0
+            [
+                "pom.xml: <artifactId>kafka-clients</artifactId> <version>0.11.0.0</version>",
+                'build.gradle: implementation("org.apache.kafka:kafka-clients:0.11.0.0")',
+            ],
+        ),
         ("upgrade some-sarama to 1.41.0 or later", []),
         ("replace pykafka: it is no longer maintained", []),
     ],
