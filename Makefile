@@ -31,6 +31,9 @@ options = $(foreach name,$(1),$(if $($(name)),--$(shell echo $(name) | tr A-Z_ a
 # What is no option, if there is any.
 operands = $(if $(1),-- $(call quoted,$(1)))
 
+# $(call needs,VARIABLES,EXAMPLE): whoever types make is told of variables, not of options.
+needs = $(foreach name,$(1),$(if $($(name)),,$(error specify $(name), as in: make $@ $(2))))
+
 # What Python compiles of .venv and this checkout is kept beside it, whatever the shell says of other programs: a process that
 # keeps nothing compiles all that it imports, 15 s of CPU for a stage.
 unexport PYTHONDONTWRITEBYTECODE
@@ -54,10 +57,10 @@ test: install $(STAMPS)/class_archive $(KAFKA_CLIENTS)  ## all tests that need n
 	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 ask: install  ## ask an upgrade question of the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW, MECHANISMS, PLANNED_FOR=2026-12-05, ASKED_BY=contact
-	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) ask $(call options,TO FROM DAY WINDOW MECHANISMS PLANNED_FOR ASKED_BY) $(call operands,$(CLUSTER)) $(END)
+	@$(call needs,CLUSTER TO,CLUSTER=fleet TO=4.3.1)$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) ask $(call options,TO FROM DAY WINDOW MECHANISMS PLANNED_FOR ASKED_BY) $(call operands,$(CLUSTER)) $(END)
 
 report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, YEAR, OWNERS, KNOWLEDGE, JAR, SCRAM_USERS, MECHANISMS=listener=SCRAM-SHA-512, HOSTS, NAME, OUT, PLANNED_FOR, ASKED_BY, FOLLOW=minutes, FAIL_ON=breaks
-	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) report --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) $(call options,TO FROM ZONE YEAR OWNERS KNOWLEDGE JAR SCRAM_USERS MECHANISMS HOSTS NAME PLANNED_FOR ASKED_BY FOLLOW FAIL_ON) $(call operands,$(LOGS)) $(END)
+	@$(call needs,LOGS TO,LOGS=kafka-request.log TO=4.0.1)$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) report --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) $(call options,TO FROM ZONE YEAR OWNERS KNOWLEDGE JAR SCRAM_USERS MECHANISMS HOSTS NAME PLANNED_FOR ASKED_BY FOLLOW FAIL_ON) $(call operands,$(LOGS)) $(END)
 
 review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, YEAR, OWNERS, KNOWLEDGE, JAR, SCRAM_USERS, MECHANISMS, NAME, OUT
 	@$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) review $(if $(CLUSTER),,--publish=$(call quoted,$(or $(OUT),var/published))) $(call options,FROM TO CLUSTER DAY ZONE YEAR OWNERS KNOWLEDGE JAR SCRAM_USERS MECHANISMS NAME) $(call operands,$(LOGS)) $(END)

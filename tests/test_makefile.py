@@ -77,6 +77,20 @@ def test_make_adds_no_line_to_an_interrupt_and_keeps_other_codes(tmp_path, code,
     assert ("make: ***" in done.stderr) == (code == 3)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ask", "TO=4.3.1"), "specify CLUSTER, as in: make ask CLUSTER=fleet TO=4.3.1"),
+        (("ask", "CLUSTER=fleet"), "specify TO, as in: make ask CLUSTER=fleet TO=4.3.1"),
+        (("report",), "specify LOGS, as in: make report LOGS=kafka-request.log TO=4.0.1"),
+    ],
+)
+def test_a_variable_that_is_missing_is_named_as_one(checkout, arguments, said):
+    done = make(checkout, "--old-file=install", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
 def test_an_interrupted_compilation_prints_no_traceback(tmp_path):
     """`make install` interrupted while it compiles what workers do with pushes."""
     shutil.copy(CHECKOUT / "Makefile", tmp_path)

@@ -24,6 +24,13 @@ _VALUES = re.compile(r"(?:.*[._-])?values(?:[._-].*)?\.ya?ml", re.IGNORECASE)
 _KUSTOMIZATION = re.compile(r"kustomization(?:\.ya?ml)?", re.IGNORECASE)
 _IMAGE_LINE = re.compile(r"""^\s*(?:-\s+)?["']?image["']?\s*:[ \t]*["']?\w""", re.MULTILINE)
 _TEMPLATE = "{{"
+_STRIMZI = re.compile(r"^apiVersion\s*:\s*[\"']?kafka\.strimzi\.io/", re.MULTILINE)
+_OF_STRIMZI: Final = {
+    "KafkaBridge": "quay.io/strimzi/kafka-bridge",
+    **dict.fromkeys(("KafkaConnect", "KafkaMirrorMaker", "KafkaMirrorMaker2"), "quay.io/strimzi/kafka"),
+}
+"""Kinds of Strimzi's resources that are clients of Kafka, and the image that its cluster operator runs for them by default
+(STRIMZI_KAFKA_CONNECT_IMAGES and the like in its deployment): tagged `<release of Strimzi>-kafka-<spec.version>`."""
 _REFERENCE = re.compile(
     r"(?P<name>(?:[\w.-]+(?::\d+)?/)?[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*)"
     r"(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
@@ -83,10 +90,29 @@ def read(path: str, shown: str, text: str, read_other: ReadOther) -> Iterator[Na
     if len(text) > LARGEST_BYTES:
         raise Unreadable(f"images that it names: more than {LARGEST_BYTES // 2**20} MiB of YAML, not read")
     variables = dict(_ASSIGNED.findall(read_other(".env") or "")) if is_compose else {}
+    spec: Mapping[str, tuple[str, int]] = {}
     for where, scalars in _mappings(text):
         for written, line in _written(where, scalars, is_values, is_compose):
             if image := _named(written, line, shown, variables):
                 yield image
+        if where == ("spec",):
+            spec = scalars
+        elif where == ():
+            yield from _of_operator(scalars, spec, shown)
+            spec = {}
+
+
+def _of_operator(
+    resource: Mapping[str, tuple[str, int]], spec: Mapping[str, tuple[str, int]], file: str
+) -> Iterator[NamedImage]:
+    """A resource of Strimzi that names no image, and has none built, gets one of the operator's."""
+    kind, line = resource.get("kind", ("", 0))
+    api, _ = resource.get("apiVersion", ("", 0))
+    if not api.startswith("kafka.strimzi.io/") or kind not in _OF_STRIMZI or spec.keys() & {"image", "build"}:
+        return
+    name, (release, _) = _OF_STRIMZI[kind], spec.get("version", ("", 0))
+    reference = f"{name}:*-kafka-{release}" if release and kind != "KafkaBridge" else name
+    yield NamedImage(reference, name, "", file, line, f"{kind} of Strimzi: its operator chooses the image")
 
 
 def _kustomized(shown: str, text: str) -> Iterator[NamedImage]:
@@ -105,7 +131,9 @@ def _kustomized(shown: str, text: str) -> Iterator[NamedImage]:
 
 def _is_manifest(text: str) -> bool:
     """Templates of charts are none: their images are in the chart's values."""
-    return bool(_MANIFEST.search(text) and _IMAGE_LINE.search(text)) and _TEMPLATE not in text
+    if _TEMPLATE in text or not _MANIFEST.search(text):
+        return False
+    return bool(_IMAGE_LINE.search(text) or _STRIMZI.search(text))
 
 
 def _written(

@@ -105,6 +105,48 @@ def test_a_manifest_names_the_images_of_its_containers_and_of_operators_resource
     assert images("templates/app.yaml", f"{MANIFEST}# {{{{ .Values.image }}}}") == []
 
 
+STRIMZI = """\
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaConnect
+metadata: {name: legacy}
+spec:
+  version: 2.8.0
+  bootstrapServers: kafka:9092
+---
+spec: {version: 3.9.0}
+kind: KafkaMirrorMaker2
+apiVersion: kafka.strimzi.io/v1
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaBridge
+spec: {bootstrapServers: "kafka:9092"}
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaConnect
+spec:
+  version: 3.9.0
+  build: {output: {type: docker, image: "acme/connect:7"}}
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+spec: {kafka: {version: 3.9.0}}
+---
+apiVersion: v1
+kind: KafkaConnect
+spec: {version: 3.9.0}
+"""
+
+
+def test_a_resource_of_strimzi_without_an_image_gets_one_of_its_operator():
+    why = "of Strimzi: its operator chooses the image"
+    assert images("connect.yaml", STRIMZI) == [
+        ("quay.io/strimzi/kafka:*-kafka-2.8.0", 2, f"KafkaConnect {why}"),
+        ("quay.io/strimzi/kafka:*-kafka-3.9.0", 9, f"KafkaMirrorMaker2 {why}"),
+        ("quay.io/strimzi/kafka-bridge", 13, f"KafkaBridge {why}"),
+        ("acme/connect:7", 20, ""),
+    ]
+
+
 def test_each_image_is_said_once_and_one_that_was_read_is_no_lead(tmp_path):
     (tmp_path / "compose.yml").write_text(
         "services: {a: {image: acme/erp:1}, b: {image: acme/other:2}, c: {image: acme/other:2}}"
