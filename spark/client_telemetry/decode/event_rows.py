@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 from client_telemetry.decode.slow_decoder import connection_columns
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ApiError, ApiUse, ConnectionEvent
@@ -64,9 +63,9 @@ def event_row(object_key: str, offset: int, event: ConnectionEvent, is_other_day
     )
 
 
-def _api_uses(uses: Sequence[ApiUse]) -> list[tuple[Any, ...]]:
+def _api_uses(uses: Sequence[ApiUse]) -> list[tuple[object, ...]]:
     """One entry per API and version, sorted; entries for the same pair are added up."""
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
             use.api_key,
             use.version,

@@ -93,8 +93,7 @@ def _client(row: ClientRow, asked_without_push: Mapping[ClientKey, int], release
         version = declared(same.client_software_version) or ""
         looks_like, reasons = f"{same.client_software_name} {version}".strip(), (same.because,)
     columns = {name: row.get(name) for name in _COLUMNS}
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in columns.items()}
-    derived: dict[str, Any] = {
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in columns.items()} | {
         "looks_like": looks_like,
         "looks_like_reasons": reasons,
         "could_be": () if looks_like else _could_be(row, release),
@@ -106,7 +105,7 @@ def _client(row: ClientRow, asked_without_push: Mapping[ClientKey, int], release
         "asked_without_push": asked_without_push.get(client_key(row), 0),
         "deprecated": deprecated_uses(row["api_uses"], release),
     }
-    return FleetClient(**(values | derived))
+    return FleetClient(**values)
 
 
 def software_of_the_day(
