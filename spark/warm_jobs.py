@@ -116,15 +116,16 @@ def run(path: str, command: list[str]) -> int:
     with socket.socket(socket.AF_UNIX) as server:
         try:
             _connect(server, path)
-        except ConnectionRefusedError:
+            socket.send_fds(server, [json.dumps(job).encode()], [0, 1, 2])
+            answer = server.recv(1)
+        except ConnectionError:
+            # Refused, or reset with the job unread: a fork that has read it and dies ends the connection without an error.
             print(
                 "the warm process has ended: this job starts a process of its own",
                 file=sys.stderr,
                 flush=True,
             )
             os.execv(sys.executable, [sys.executable, *command])
-        socket.send_fds(server, [json.dumps(job).encode()], [0, 1, 2])
-        answer = server.recv(1)
     if not answer:
         print(
             "the job was killed, or the warm process while it started: its log is in var/spark",

@@ -1,5 +1,7 @@
 """The process that `make run` and `make ui` keep warm between jobs."""
 
+import select
+import socket
 import subprocess
 import sys
 
@@ -62,3 +64,18 @@ def test_a_job_runs_also_if_the_process_has_died(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 3, done.stderr
     assert "the warm process has ended: this job starts a process of its own" in done.stderr
+
+
+def test_a_job_runs_also_if_the_process_dies_before_it_takes_it(tmp_path):
+    job, path = tmp_path / "job.py", tmp_path / "socket"
+    job.write_text("import sys\nsys.exit(3)")
+    command = [sys.executable, CHECKOUT / "spark/warm_jobs.py", "run", path, job]
+    with socket.socket(socket.AF_UNIX) as dying:
+        dying.bind(str(path))
+        dying.listen()
+        running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        taken, _ = dying.accept()
+        with taken:
+            select.select([taken], [], [])  # sent, and nobody reads it
+    assert "starts a process of its own" in running.communicate(timeout=60)[1]
+    assert running.returncode == 3
