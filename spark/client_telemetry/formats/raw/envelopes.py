@@ -73,10 +73,13 @@ def parse_connection_event(data: bytes, key: ObjectKey) -> ConnectionEvent:
         requests += use.requests + use.rejected
     for error in event.api_errors:
         failed += error.requests
-    if max(event.connections, requests, failed) > _MOST_COUNTED:
-        counts = {"connections": event.connections, "requests": requests, "failed requests": failed}
-        counted, count = next((name, count) for name, count in counts.items() if count > _MOST_COUNTED)
-        raise NumberOutOfRange(f"{count} {counted}", sequence=event.sequence)
+    for count, counted in (
+        (event.connections, "connections"),
+        (requests, "requests"),
+        (failed, "failed requests"),
+    ):
+        if count > _MOST_COUNTED:
+            raise NumberOutOfRange(f"{count} {counted}", sequence=event.sequence)
     return event
 
 
