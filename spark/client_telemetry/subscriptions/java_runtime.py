@@ -136,10 +136,10 @@ class JavaRuntime:
 
     def order_of(self, table: JavaObject) -> tuple[str, ...]:
         """Values of a map, texts, in its order."""
+        # Java's own collection. `table.values()` is Python's, which asks for each value, and takes an exception for the end.
+        values = JavaObject.__getattr__(table, "values")()
         return (
-            tuple(self._java.lang.String.join(_SEPARATOR, table.values()).split(_SEPARATOR))
-            if table.size()
-            else ()
+            tuple(self._java.lang.String.join(_SEPARATOR, values).split(_SEPARATOR)) if table.size() else ()
         )
 
 

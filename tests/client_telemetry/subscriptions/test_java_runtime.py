@@ -59,6 +59,22 @@ def test_pyspark_in_the_same_process_changes_nothing(
         java.texts(["ab" * 100_000]).matching(java.compile("(a|b)*"))
 
 
+def test_a_dead_java_machine_of_spark_in_the_same_process_changes_no_order(
+    java: JavaRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def as_pyspark_reads(*answer: Any) -> Any:
+        try:
+            return py4j.protocol.get_return_value(*answer)
+        except py4j.protocol.Py4JJavaError as error:
+            raise ConnectionRefusedError("Spark's Java machine has ended") from error
+
+    names = [f"name-{number}" for number in range(40)]
+    ordered = java.map_order(names)
+    assert sorted(ordered) == sorted(names)
+    monkeypatch.setattr(py4j.java_gateway, "get_return_value", as_pyspark_reads)
+    assert java.map_order(names) == ordered
+
+
 def test_pyspark_still_replaces_py4js_reader_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(py4j.java_gateway, "get_return_value", py4j.protocol.get_return_value)
     captured.install_exception_handler()
