@@ -25,7 +25,7 @@ from pathlib import Path
 from client_telemetry import knowledge
 from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
-from client_telemetry.knowledge import DamagedKnowledge, age, releases, target_profiles
+from client_telemetry.knowledge import DamagedKnowledge, age, checked, releases, target_profiles
 from client_telemetry.knowledge.package import Package, UnusablePackage
 from client_telemetry.knowledge_package import (
     differences,
@@ -59,6 +59,7 @@ def show(arguments: Sequence[str]) -> int:
     )
     for release, what in releases.unreviewed().items():
         print(f"  not known for {release}: {what}")
+    print(checked.sentence(checked.shipped(), dt.datetime.now(dt.UTC).date()))
     print("Libraries, newest version known:")
     for name, version in sorted(_newest_libraries(knowledge.texts()).items()):
         print(f"  {name} {version}")

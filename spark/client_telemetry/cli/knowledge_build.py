@@ -1,17 +1,18 @@
 """A data package from the knowledge base in use and what registries have beyond it.
 
     client-telemetry knowledge build --out knowledge.zip [--key signing.pem] [--cache FOLDER] [--recheck] [--offline]
-        [--newer] [--library NAME==VERSION …] [--frameworks]
+        [--newer] [--library NAME==VERSION …] [--frameworks] [--stale FILE]
 
 Releases of Kafka that Maven has and the knowledge base has not are read from their jars. Each library that is named, and with
 `--newer` each version that registries have beyond those that are known, is installed and **executed** (docs/rehearse.md) to see which
 request versions it sends. With `--frameworks`, the POMs of frameworks' newer releases say
 which kafka-clients they bring. What could not be done is listed
-at the end; the package has everything else. Exit code 0; 1 if something could not be done; 2 if there is no package.
+at the end, beside rows that people last checked more than a year before; the package has everything else. Exit code 0; 1 if something could not be done; 2 if there is no package.
 """
 
 import argparse
 import datetime as dt
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,13 +24,18 @@ from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.output_file import replace_file
 from client_telemetry.console.progress import Progress
-from client_telemetry.knowledge import age, releases
+from client_telemetry.knowledge import age, checked, releases
+from client_telemetry.knowledge.broker_release import csv_text
+from client_telemetry.knowledge.checked import CheckedRow
 from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge_package import brokers, package_files, signatures, store
 from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.brokers import Step
 from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE
 from client_telemetry.rehearsal.subjects import Subject
+
+_MOST_STALE = 10
+"""Rows that are printed."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -66,6 +72,12 @@ def main(arguments: Sequence[str]) -> int:
         action="store_true",
         help="read the POMs of new releases of Spring, Quarkus, Flink and others",
     )
+    parser.add_argument(
+        "--stale",
+        type=Path,
+        metavar="FILE",
+        help=f"write the rows that people last checked more than {checked.STALE_DAYS} days before, as CSV",
+    )
     args = parser.parse_args(arguments)
     key = signatures.signing_key(args.key)
     store.activate()
@@ -78,11 +90,16 @@ def main(arguments: Sequence[str]) -> int:
         with Progress("reading POMs of frameworks") as progress:
             steps += add_carried(MavenRepository(cache_folder(args.cache, "artefacts")), progress)
     own_knowledge.check()
+    written = checked.shipped()
+    checked.refuse_future(written, dt.datetime.now(dt.UTC))
     texts = knowledge.texts()
     manifest = package_files.manifest_of(texts, args.built_at or dt.datetime.now(dt.UTC), _sources(steps))
     contents = {MANIFEST: manifest.content(), **{name: text.encode() for name, text in texts.items()}}
     if key is not None:
         contents[SIGNATURE] = signatures.sign(contents[MANIFEST], key)
+    stale = checked.stale(written, manifest.built_at.date())
+    if args.stale:
+        replace_file(args.stale, _stale_list(stale).encode())
     _write(args.out, contents)
     signed = "signed" if key is not None else f"not signed: name a key with --key or {signatures.SIGNING_KEY}"
     print(
@@ -91,7 +108,19 @@ def main(arguments: Sequence[str]) -> int:
     failed = [step for step in steps if not step.is_done]
     for step in failed:
         print(f"not done: {' '.join(filter(None, (step.release, step.said)))}")
+    print(checked.sentence(written, manifest.built_at.date()))
+    for row in stale[:_MOST_STALE]:
+        print(
+            f"  {row.file} {row.key}: {row.checked_on}, {textwrap.shorten(row.source, 100, placeholder=' …')}"
+        )
+    if len(stale) > _MOST_STALE:
+        print(f"  and {len(stale) - _MOST_STALE:,} more: {args.stale or '--stale FILE'} has all")
     return 1 if failed else 0
+
+
+def _stale_list(rows: Sequence[CheckedRow]) -> str:
+    cells = [(row.file, row.key, str(row.checked_on), row.source) for row in rows]
+    return csv_text(("file", "key", "checked_on", "source"), cells)
 
 
 def _time(text: str) -> dt.datetime:

@@ -5,6 +5,7 @@
 prints what the folder adds, or the first mistake with file, line and reason. docs/knowledge-base.md explains how to write one.
 """
 
+import datetime as dt
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from client_telemetry.knowledge import (
     OwnKnowledge,
     advice,
     carried_versions,
+    checked,
     client_ranges,
     client_versions,
     features,
@@ -69,6 +71,7 @@ def check() -> None:
     version_negotiation.every()
     _check_libraries()
     _check_duplicates()
+    checked.refuse_future(checked.own(), dt.datetime.now(dt.UTC))
 
 
 def _check_libraries() -> None:
@@ -185,6 +188,10 @@ def main(argv: Sequence[str] | None = None, subcommand: str = "knowledge-check")
         print(f"{name}: {rows} row{'s' * (rows != 1)}")
     for sentence in overridden():
         print(sentence)
+    for row in checked.stale(checked.own(), dt.datetime.now(dt.UTC).date()):
+        print(
+            f"{Path(row.file).name} line {row.line}: last checked on {row.checked_on}, more than {checked.STALE_DAYS} days ago"
+        )
     folder = Path(own.folder if own else "")
     if unread := sorted(path.name for path in folder.iterdir() if own and path.name not in own.texts):
         print(f"not read: {', '.join(unread)}")

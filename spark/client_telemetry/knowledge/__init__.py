@@ -42,6 +42,34 @@ OWN_FILES = (
     "version_negotiation.csv",
 )
 """What a user's folder can hold: releases, clients, products, issues, packages and notes; not what every release shares (APIs, roles)."""
+CHECKED_FILES: Mapping[str, tuple[str, ...]] = {
+    "api_fallbacks.csv": ("library", "version_from", "api_key"),
+    "apis.csv": ("api_key",),
+    "artefact_packages.csv": ("type", "name"),
+    "client_software.csv": ("software_name",),
+    "cluster_notes.csv": ("note_id",),
+    "confluent_platform.csv": ("confluent_platform",),
+    "default_client_ids.csv": ("client_id_pattern",),
+    "error_codes.csv": ("code",),
+    "feature_api_versions.csv": ("feature", "level", "release_from", "api_name"),
+    "known_issues.csv": ("rule_id",),
+    "library_advice.csv": ("library", "apis", "where_served"),
+    "library_edits.csv": ("phrase", "file"),
+    "mixed_window_issues.csv": ("rule_id",),
+    "product_client_ids.csv": ("client_id_pattern",),
+    "products.csv": ("product", "library", "apis"),
+    "roles.csv": ("role", "api_key"),
+    "standard_telemetry_metrics.csv": ("metric", "client_type"),
+    "version_aliases.csv": ("software_name", "reported_version"),
+    "version_negotiation.csv": ("library", "version_from"),
+    "vulnerabilities.csv": ("id", "library", "version_from"),
+    "written_configurations.csv": ("library", "version_from", "version_to", "configuration"),
+}
+"""Files whose rows people write from a source that they read -> the columns that identify a row. What commands measure, or read
+from artefacts, has no such file."""
+CHECKED_ON = "checked_on"
+"""Their last column: the day on which somebody last compared the row with its source (checked.py). Packages that were built before
+there was the column lack it, and a user's files may."""
 _CACHES_OF = "client_telemetry."
 """Modules whose cached functions may hold what follows from the rows: those of every room read them."""
 
@@ -294,30 +322,49 @@ def own_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]
 def _rows(file: str, columns: tuple[str, ...], text: str) -> list[tuple[int, list[str]]]:
     if "\0" in text:
         raise DamagedKnowledge(file, text.count("\n", 0, text.index("\0")) + 1, "has a NUL character")
-    reader = csv.reader(io.StringIO(text, newline=""))
-    header = next(reader, [])
-    if tuple(header) != columns:
+    (_, header), *lines = numbered(text) or [(1, [])]
+    is_dated = tuple(header) == (*columns, CHECKED_ON) and Path(file).name in CHECKED_FILES
+    if not is_dated and tuple(header) != columns:
         raise DamagedKnowledge(file, 1, _wrong_header(header, columns))
-    numbered_rows = []
-    line = reader.line_num + 1
-    for cells in reader:
-        if cells and len(cells) != len(columns):
+    for line, cells in lines:
+        if len(cells) != len(header):
             hint = "; a text with a comma or a line break stands in quotes" if len(cells) > 1 else ""
-            raise DamagedKnowledge(file, line, f"{len(cells)} cells, expected {len(columns)}{hint}")
-        if cells:
-            numbered_rows.append((line, cells))
+            raise DamagedKnowledge(file, line, f"{len(cells)} cells, expected {len(header)}{hint}")
+        if is_dated:
+            day(file, line, cells.pop())
+    return lines
+
+
+def numbered(text: str) -> list[tuple[int, list[str]]]:
+    """(line number, cells) of the header, which may be empty, and of each row that is not; of a row in several lines the first."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    lines, line = [], 1
+    for cells in reader:
+        if cells or line == 1:
+            lines.append((line, cells))
         line = reader.line_num + 1
-    return numbered_rows
+    return lines
+
+
+def day(file: str, line: int, text: str) -> dt.date | None:
+    """A cell of CHECKED_ON; None for an empty one."""
+    try:
+        parsed = dt.date.fromisoformat(text) if text else None
+    except ValueError:
+        parsed = None
+    if text != (parsed.isoformat() if parsed else ""):
+        raise DamagedKnowledge(file, line, f"{CHECKED_ON} {text!r} is not a date: write it as 2026-11-30")
+    return parsed
 
 
 def _wrong_header(header: list[str], columns: tuple[str, ...]) -> str:
-    expected = ",".join(columns)
+    expected = (*columns, CHECKED_ON) if CHECKED_ON in header else columns
     if not header:
-        return f"is empty; the first line must be {expected}"
+        return f"is empty; the first line must be {','.join(expected)}"
     for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-        if tuple(",".join(header).split(separator)) == columns:
+        if tuple(",".join(header).split(separator)) in (columns, (*columns, CHECKED_ON)):
             return f"its columns are separated by {name}: save the file with commas"
-    return f"columns are {','.join(header)}, expected {expected}"
+    return f"columns are {','.join(header)}, expected {','.join(expected)}"
 
 
 def whole(file: str, line: int, column: str, text: str) -> int:

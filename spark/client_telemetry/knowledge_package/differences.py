@@ -4,41 +4,45 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from client_telemetry.knowledge import CHECKED_FILES, CHECKED_ON
+
 Row = Mapping[str, str]
 
-_KEYS: Mapping[str, tuple[str, Sequence[str]]] = {
-    "apis.csv": ("API", ("api_key",)),
-    "known_issues.csv": ("known issue", ("rule_id",)),
-    "mixed_window_issues.csv": ("issue of the rolling upgrade", ("rule_id",)),
-    "cluster_notes.csv": ("cluster note", ("note_id",)),
-    "products.csv": ("product advice", ("product", "library", "apis")),
-    "product_client_ids.csv": ("client id of a product", ("client_id_pattern",)),
-    "library_advice.csv": ("advice", ("library", "apis", "where_served")),
-    "library_edits.csv": ("edit", ("phrase", "file")),
-    "client_software.csv": ("software name", ("software_name",)),
-    "default_client_ids.csv": ("default client id", ("client_id_pattern",)),
-    "confluent_platform.csv": ("Confluent Platform", ("confluent_platform",)),
-    "broker_features.csv": ("feature", ("feature", "release_from")),
-    "feature_api_versions.csv": ("feature level", ("feature", "level", "release_from", "api_name")),
-    "error_codes.csv": ("error code", ("code",)),
-    "version_negotiation.csv": ("version negotiation of", ("library", "version_from")),
-    "version_aliases.csv": ("version alias", ("software_name", "reported_version")),
+_CALLED: Mapping[str, str] = {
+    "apis.csv": "API",
+    "known_issues.csv": "known issue",
+    "mixed_window_issues.csv": "issue of the rolling upgrade",
+    "cluster_notes.csv": "cluster note",
+    "products.csv": "product advice",
+    "product_client_ids.csv": "client id of a product",
+    "library_advice.csv": "advice",
+    "library_edits.csv": "edit",
+    "client_software.csv": "software name",
+    "default_client_ids.csv": "default client id",
+    "confluent_platform.csv": "Confluent Platform",
+    "broker_features.csv": "feature",
+    "feature_api_versions.csv": "feature level",
+    "error_codes.csv": "error code",
+    "version_negotiation.csv": "version negotiation of",
+    "version_aliases.csv": "version alias",
 }
-"""File -> what a row is called, and the columns that identify it."""
+"""File -> what a row is called; of other files, rows are counted."""
+_KEYS = {**CHECKED_FILES, "broker_features.csv": ("feature", "release_from")}
+_NO_FACTS = ("source", CHECKED_ON)
 _LIBRARIES = ("client_api_versions.csv", "unnamed_client_api_versions.csv")
 _BINDINGS = "binding_librdkafka_versions.csv"
 _RELEASES, _SERVED, _UNREVIEWED = "releases.csv", "broker_api_versions.csv", "unreviewed_releases.csv"
 
 
 def sentences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """One sentence for each change between the texts of two sets of files; empty if there is none. A changed source alone is
-    no change.
+    """One sentence for each change between the texts of two sets of files; empty if there is none. A changed source or day of the
+    last check alone is no change.
     """
     said = [*_releases(old, new), *_served(old, new), *_newest(old, new)]
     for file in sorted({*old, *new}):
         before, after = table(old, file), table(new, file)
-        if file in _KEYS:
-            said += _keyed(*_KEYS[file], before, after)
+        if file in _CALLED:
+            said += _keyed(_CALLED[file], _KEYS[file], before, after)
         elif file not in (_RELEASES, _SERVED, _UNREVIEWED):
             said += _counted(file, before, after)
     return said
@@ -159,7 +163,7 @@ def _keyed(what: str, columns: Sequence[str], before: Sequence[Row], after: Sequ
         changed = [
             f"{column} {row[column] or 'empty'} (was {old[key].get(column) or 'empty'})"
             for column in row
-            if column != "source" and row[column] != old[key].get(column, "")
+            if column not in _NO_FACTS and row[column] != old[key].get(column, "")
         ]
         if changed:
             yield f"{what} {name} changed: {'; '.join(changed)}."
@@ -174,7 +178,7 @@ def _gist(row: Row) -> str:
 
 def _counted(file: str, before: Sequence[Row], after: Sequence[Row]) -> Iterator[str]:
     old, new = (
-        {tuple(cell for column, cell in row.items() if column != "source") for row in rows}
+        {tuple(cell for column, cell in row.items() if column not in _NO_FACTS) for row in rows}
         for rows in (before, after)
     )
     added, gone = len(new - old), len(old - new)

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from client_telemetry.knowledge.package import Package, UnusablePackage
 
-SCHEMA = 1
-"""Raised when files or columns change so that an older program would misread them."""
+SCHEMA = 2
+"""Raised when files or columns change so that an older program would misread them; packages of lower ones are read. Since 2, the rows
+that people write say when they were last checked."""
 MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"
 MOST_BYTES = 64 * 2**20
 """Of a file, and of a whole package: the knowledge base has 0.8 MB."""
@@ -76,9 +77,9 @@ class Manifest:
             if isinstance(error, UnusablePackage):
                 raise
             raise UnusablePackage(f"{origin}: damaged: {MANIFEST} cannot be read") from error
-        if schema != SCHEMA or not sha256 or not all(map(_is_plain_csv, sha256)):
+        if schema not in range(1, SCHEMA + 1) or not sha256 or not all(map(_is_plain_csv, sha256)):
             raise UnusablePackage(
-                f"{origin}: damaged: {MANIFEST} has no schema {SCHEMA} or no list of CSV files"
+                f"{origin}: damaged: {MANIFEST} has no schema up to {SCHEMA} or no list of CSV files"
             )
         return cls(schema, built_at, sources, sha256)
 

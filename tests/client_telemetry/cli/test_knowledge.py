@@ -1,6 +1,7 @@
 """`client-telemetry knowledge`: packages are built, signed, fetched, compared and refused, on real files and a real server."""
 
 import csv
+import datetime as dt
 import io
 import json
 import os
@@ -15,7 +16,7 @@ import pytest
 from client_telemetry import knowledge
 from client_telemetry.cli import __main__ as command
 from client_telemetry.cli import knowledge as command_knowledge
-from client_telemetry.knowledge import releases
+from client_telemetry.knowledge import checked, releases
 from client_telemetry.knowledge.broker_release import csv_text
 from client_telemetry.knowledge.package import Package, UnusablePackage
 from client_telemetry.knowledge_package import package_files, signatures, store
@@ -81,7 +82,7 @@ def changed(package: Path, out: Path, **contents: bytes | None) -> Path:
     return out
 
 
-def signed(texts: dict[str, str], built_at: str, key: Path, out: Path, schema: int = 1) -> Path:
+def signed(texts: dict[str, str], built_at: str, key: Path, out: Path, schema: int = 2) -> Path:
     """A package of these texts, as build writes it."""
     manifest = json.loads(
         package_files.manifest_of(texts, knowledge.shipped_built_at(), ["a test"]).content()
@@ -160,8 +161,8 @@ BAD = {
         "its signature does not fit its manifest.json",
     ),
     "a newer schema": (
-        lambda package, out, key: signed(knowledge.shipped_texts(), TODAY, key, out, schema=2),
-        "made for a newer client-telemetry (schema 2",
+        lambda package, out, key: signed(knowledge.shipped_texts(), TODAY, key, out, schema=3),
+        "made for a newer client-telemetry (schema 3",
     ),
     "an older one": (
         lambda package, out, key: signed(knowledge.shipped_texts(), "2026-01-01T00:00:00Z", key, out),
@@ -414,7 +415,7 @@ def test_diff_says_what_changed_in_sentences(run, tmp_path, key):
     changed, gone = rows[0][0], rows.pop()[0]
     new = texts | {
         "known_issues.csv": csv_text(header, rows),
-        "version_aliases.csv": texts["version_aliases.csv"] + "kgo,0.2.0,1.1.0,a test\n",
+        "version_aliases.csv": texts["version_aliases.csv"] + "kgo,0.2.0,1.1.0,a test,2026-11-30\n",
     }
     out = signed(new, TODAY, key, tmp_path / "new.zip")
     code, printed, _ = run("knowledge", "diff", "shipped", out)
@@ -519,3 +520,69 @@ def served() -> Iterator[Callable[[Path | None], str]]:
     for server in servers:
         server.shutdown()
         server.server_close()
+
+
+NEXT_YEAR = "2027-11-30T04:00:00Z"
+
+
+def test_a_build_lists_the_rows_that_people_last_checked_more_than_a_year_before(run, tmp_path):
+    """With a clock of next year; the package is the same as of texts that say so today."""
+    build = ("knowledge", "build", "--offline", "--out", tmp_path / "new.zip")
+    rows = checked.shipped()
+    older = [row for row in rows if row.checked_on and row.checked_on < dt.date(2026, 11, 30)]
+    code, printed, _ = run(*build, "--built-at", NEXT_YEAR, "--stale", tmp_path / "stale.csv")
+    oldest = min(row.checked_on for row in older if row.checked_on)
+    sentence = (
+        f"Rows written by people: {len(rows):,}; last checked on {oldest} or later, {len(older):,} of them "
+    )
+    assert code == 0 and f"{sentence}more than 365 days before 2027-11-30\n" in printed
+    assert printed.endswith(f"\n  and {len(older) - 10:,} more: {tmp_path}/stale.csv has all\n")
+    listed = list(csv.DictReader(io.StringIO((tmp_path / "stale.csv").read_text(encoding="utf-8"))))
+    assert [tuple(row.values()) for row in listed] == [
+        (row.file, row.key, str(row.checked_on), row.source)
+        for row in sorted(older, key=lambda row: (row.checked_on, row))
+    ]
+    assert (
+        _read(tmp_path / "new.zip", "known_issues.csv").decode()
+        == knowledge.shipped_texts()["known_issues.csv"]
+    )
+    code, printed, _ = run(*build, "--built-at", TODAY, "--stale", tmp_path / "stale.csv")
+    assert code == 0 and printed.endswith(" or later, 0 of them more than 365 days before 2026-12-01\n")
+    assert (tmp_path / "stale.csv").read_text() == "file,key,checked_on,source\n"
+
+
+def test_show_says_how_old_the_last_checks_are(run):
+    assert checked.sentence(checked.shipped(), dt.datetime.now(dt.UTC).date()) in run("knowledge", "show")[1]
+
+
+def test_a_package_from_before_there_was_a_day_is_read_and_says_nothing_of_it(run, update, key, tmp_path):
+    texts = {file: without_days(file, text) for file, text in knowledge.shipped_texts().items()}
+    old = signed(texts, TODAY, key, tmp_path / "old.zip", schema=1)
+    assert update(old)[0] == 0
+    code, printed, _ = run("knowledge", "show")
+    assert code == 0 and "; when they were last checked is not known\n" in printed
+    assert run("knowledge", "diff", old, "shipped")[1] == "Nothing changed.\n", "a day is no fact of a row"
+    code, printed, _ = run(
+        "knowledge", "build", "--offline", "--out", tmp_path / "new.zip", "--built-at", TODAY
+    )
+    assert code == 0 and printed.endswith("when they were last checked is not known\n")
+    assert json.loads(_read(tmp_path / "new.zip", "manifest.json"))["schema"] == package_files.SCHEMA
+
+
+def without_days(file: str, text: str) -> str:
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    if file not in knowledge.CHECKED_FILES:
+        return text
+    assert header[-1] == knowledge.CHECKED_ON
+    return csv_text(header[:-1], [cells[:-1] for cells in rows])
+
+
+def test_a_build_refuses_a_day_in_the_future(run, update, key, tmp_path):
+    text = knowledge.shipped_texts()["version_aliases.csv"] + "kgo,0.2.0,1.1.0,a test,2999-01-01\n"
+    texts = knowledge.shipped_texts() | {"version_aliases.csv": text}
+    assert update(signed(texts, TODAY, key, tmp_path / "future.zip"))[0] == 0, "a clock that is behind"
+    code, printed, error = run("knowledge", "build", "--offline", "--out", tmp_path / "new.zip")
+    assert (code, printed) == (2, "") and not (tmp_path / "new.zip").exists()
+    assert error == (
+        "client-telemetry knowledge build: version_aliases.csv line 3: checked_on 2999-01-01 is in the future\n"
+    )

@@ -363,3 +363,53 @@ def test_a_row_of_too_few_cells(tmp_path, row, hint):
     with pytest.raises(DamagedKnowledge) as error:
         use_folder(tmp_path)
     assert ("a text with a comma or a line break stands in quotes" in error.value.reason) == hint
+
+
+def dated(folder: Path, checked_on: str) -> None:
+    """The example with the day of the last check."""
+    shutil.copytree(EXAMPLE, folder)
+    header, row = (folder / "products.csv").read_text().splitlines()
+    (folder / "products.csv").write_text(f"{header},checked_on\n{row},{checked_on}\n")
+
+
+@pytest.mark.parametrize(
+    "checked_on, says",
+    [
+        ("2026-11-30", None),
+        ("", None),
+        ("2020-02-29", "products.csv line 2: last checked on 2020-02-29, more than 365 days ago"),
+    ],
+)
+def test_ones_own_rows_may_say_when_they_were_last_checked(checked_on, says, tmp_path, capsys):
+    dated(tmp_path / "mine", checked_on)
+    assert main([str(tmp_path / "mine")]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in printed if "last checked" in line] == ([says] if says else [])
+    assert products.advices()["Shop bus"]
+
+
+@pytest.mark.parametrize(
+    "checked_on, says",
+    [
+        ("2026-11-31", "checked_on '2026-11-31' is not a date: write it as 2026-11-30"),
+        ("30.11.2026", "checked_on '30.11.2026' is not a date: write it as 2026-11-30"),
+        ("20261130", "checked_on '20261130' is not a date: write it as 2026-11-30"),
+        ("2026-11-30 ", "checked_on '2026-11-30 ' is not a date: write it as 2026-11-30"),
+        ("2999-01-01", "checked_on 2999-01-01 is in the future"),
+    ],
+)
+def test_a_day_that_is_none_or_has_not_come_is_refused(checked_on, says, tmp_path, capsys):
+    dated(tmp_path / "mine", checked_on)
+    assert main([str(tmp_path / "mine")]) == 2
+    assert (
+        capsys.readouterr().err
+        == f"client-telemetry knowledge-check: {tmp_path}/mine/products.csv line 2: {says}\n"
+    )
+
+
+def test_only_files_that_people_write_say_when_they_were_last_checked(tmp_path, capsys):
+    shutil.copytree(EXAMPLE, tmp_path / "mine")
+    file = tmp_path / "mine/client_api_versions.csv"
+    file.write_text("\n".join(f"{line},2026-11-30" for line in file.read_text().splitlines()) + "\n")
+    assert main([str(tmp_path / "mine")]) == 2
+    assert "client_api_versions.csv line 1: columns are " in capsys.readouterr().err
