@@ -8,7 +8,7 @@ import datetime as dt
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from client_telemetry.rehearsal.workplace import NotInstalled, Workplace
@@ -92,12 +92,43 @@ def _newest_days(
 
 
 def of_cargo(crate: str) -> Published:
-    """The newest one alone: cargo lists no others, and says of none when it was published."""
+    """Cargo prints the newest version alone; the others, and when each was published (`pubtime`), stand in the copy of the index
+    that it keeps. Without a copy that can be read, as of a vendored folder, only the newest is known.
+    """
 
     def published(at: Workplace, before: dt.date | None) -> list[str]:
-        if before is not None:
-            raise NotInstalled("cargo does not say when a version was published")
         newest = re.search(r"^version: (\S+)", at.do("cargo", "info", crate), re.MULTILINE)
-        return [newest[1]] if newest else []
+        days: dict[str, dt.date | None] = {newest[1]: None} if newest else {}
+        for copy in _cargo_home(at.environment()).glob(f"registry/index/*/.cache/*/*/{crate}"):
+            days |= {version: day for version, day in _days_in_index(copy) if day or version not in days}
+        if before is None:
+            return list(days)
+        if undated := [version for version, day in days.items() if day is None]:
+            raise NotInstalled(f"its index does not say when {undated[0]} was published")
+        return [version for version, day in days.items() if day and day < before]
 
     return published
+
+
+def _cargo_home(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("CARGO_HOME") or Path(environment["HOME"], ".cargo"))
+
+
+def _days_in_index(copy: Path) -> list[tuple[str, dt.date | None]]:
+    """(version, day in UTC on which it was published, or None) of the versions that are not yanked. A copy has a JSON object for each
+    version, between NUL bytes (rust-lang/cargo: src/cargo/sources/registry/index/cache.rs). Empty if it cannot be read.
+    """
+    try:
+        packages = [json.loads(each) for each in copy.read_bytes().split(b"\0") if each.startswith(b"{")]
+        return [(each["vers"], _day(each.get("pubtime"))) for each in packages if not each.get("yanked")]
+    except (OSError, ValueError, KeyError):
+        return []
+
+
+def _day(time: object) -> dt.date | None:
+    """The day of a time in RFC 3339, which names its zone; None without one."""
+    try:
+        parsed = dt.datetime.fromisoformat(str(time))
+    except ValueError:
+        return None
+    return parsed.astimezone(dt.UTC).date() if parsed.tzinfo else None

@@ -22,11 +22,14 @@ class Workplace:
     folder: Path
     cache: Path
 
+    def environment(self) -> dict[str, str]:
+        """What the tools of the registries are run with."""
+        return confinement.of_installers(self.folder / "home", self.cache)
+
     def do(self, *command: str | Path, inside: str = ".") -> str:
         """Runs a tool of a registry. Raises NotInstalled."""
-        environment = confinement.of_installers(self.folder / "home", self.cache)
         try:
-            ended = confinement.run(command, environment, self.folder / inside, INSTALL_S)
+            ended = confinement.run(command, self.environment(), self.folder / inside, INSTALL_S)
         except OSError:
             raise NotInstalled(f"{Path(command[0]).name} is not installed") from None
         if ended.code is None:

@@ -1,6 +1,7 @@
 """Which versions registries have, as their tools print it, and which they had before a day."""
 
 import datetime as dt
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -73,8 +74,64 @@ def test_go_is_asked_for_days_from_the_newest_version_to_ten_that_are_all_older(
     assert len(of_go(at, NOVEMBER)) == 25 and len(commands) == 2
 
 
-def test_cargo_tells_the_newest_version_and_no_day(tools):
-    at, _ = tools({"info": "x #kafka\nA client\nversion: 0.10.0\nlicense: MIT\nrust-version: 1.74\n"})
-    assert registries.of_cargo("x")(at, None) == ["0.10.0"]
-    with pytest.raises(NotInstalled, match="when a version was published"):
-        registries.of_cargo("x")(at, NOVEMBER)
+INFO = {"info": "x #kafka\nA client\nversion: 0.10.0\nlicense: MIT\nrust-version: 1.74\n"}
+
+
+@pytest.fixture
+def cargo_keeps(tmp_path, monkeypatch):
+    """Cargo with these copies of the index of a crate, one for each registry: a header, and each version with its JSON between NULs."""
+    monkeypatch.setenv("CARGO_HOME", str(tmp_path / "cargo"))
+
+    def keeps(**copies: list[dict[str, object]] | bytes) -> None:
+        for registry, packages in copies.items():
+            file = tmp_path / f"cargo/registry/index/{registry}/.cache/rd/ka/rdkafka"
+            file.parent.mkdir(parents=True)
+            if isinstance(packages, bytes):
+                file.write_bytes(packages)
+                continue
+            entries = [f"{each['vers']}\0{json.dumps(each)}\0" for each in packages]
+            file.write_bytes(b"\x03\x02\0\0\0etag: 1\0" + "".join(entries).encode())
+
+    return keeps
+
+
+def index(**times: str | None) -> list[dict[str, object]]:
+    packages: list[dict[str, object]] = []
+    for version, time in times.items():
+        days = {"pubtime": time} if time else {}
+        packages.append({"name": "rdkafka", "vers": version[1:].replace("_", "."), "yanked": False, **days})
+    return packages
+
+
+def test_cargo_keeps_all_versions_with_their_days(tools, cargo_keeps):
+    at, _ = tools(INFO)
+    cargo_keeps(crates=index(v0_9_0="2026-10-31T23:59:59Z", v0_10_0="2026-11-01T00:00:00Z"))
+    assert registries.of_cargo("rdkafka")(at, None) == ["0.10.0", "0.9.0"]
+    assert registries.of_cargo("rdkafka")(at, NOVEMBER) == ["0.9.0"]
+
+
+def test_a_yanked_crate_is_none_and_a_mirror_may_say_the_day_that_another_does_not(tools, cargo_keeps):
+    at, _ = tools(INFO)
+    yanked = {"vers": "0.9.1", "yanked": True, "pubtime": "2026-10-01T00:00:00Z"}
+    cargo_keeps(
+        a_mirror=index(v0_9_0="2026-10-31T23:59:59Z", v0_10_0="2026-11-01T00:00:00Z"),
+        crates=[*index(v0_9_0=None), yanked],
+        damaged=b"\x03\x02\0\0\0etag: 1\x000.8.0\0{half",
+    )
+    assert registries.of_cargo("rdkafka")(at, NOVEMBER) == ["0.9.0"]
+
+
+@pytest.mark.parametrize("time", [None, "last week", "2026-10-31T23:59:59"])
+def test_an_index_that_says_no_day_is_not_asked_for_one(time, tools, cargo_keeps):
+    at, _ = tools(INFO)
+    cargo_keeps(crates=index(v0_10_0="2026-11-01T00:00:00Z", v0_9_0=time))
+    assert registries.of_cargo("rdkafka")(at, None) == ["0.10.0", "0.9.0"]
+    with pytest.raises(NotInstalled, match=r"its index does not say when 0\.9\.0 was published"):
+        registries.of_cargo("rdkafka")(at, NOVEMBER)
+
+
+def test_without_a_copy_of_the_index_cargo_tells_the_newest_version_and_no_day(tools, cargo_keeps):
+    at, _ = tools(INFO)
+    assert registries.of_cargo("rdkafka")(at, None) == ["0.10.0"]
+    with pytest.raises(NotInstalled, match=r"its index does not say when 0\.10\.0 was published"):
+        registries.of_cargo("rdkafka")(at, NOVEMBER)
