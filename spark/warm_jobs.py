@@ -52,6 +52,8 @@ def import_what_jobs_import() -> None:
     """When they start and on their way, and exempt it from garbage collection, whose marks would copy each page of memory into
     each fork. The server itself opens no session and starts no thread.
     """
+    # What is imported stays: looking for cycles among it meanwhile is a fifth of the work.
+    gc.disable()
     import duckdb  # noqa: F401
     import pandas  # noqa: F401
 
@@ -72,6 +74,7 @@ def import_what_jobs_import() -> None:
         page.page_template()
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _run_job(client: socket.socket) -> None:
