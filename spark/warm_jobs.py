@@ -131,7 +131,7 @@ def run(path: str, command: list[str]) -> int:
             os.execv(sys.executable, [sys.executable, *command])
     if not answer:
         print(
-            "the job was killed, or the warm process while it started: its log is in var/spark",
+            "the job was killed, or the warm process while it started: its log is warm_jobs.log",
             file=sys.stderr,
         )
     return answer[0] if answer else 1

@@ -1,5 +1,6 @@
 """The process that `make run` and `make ui` keep warm between jobs."""
 
+import os
 import select
 import socket
 import subprocess
@@ -79,3 +80,36 @@ def test_a_job_runs_also_if_the_process_dies_before_it_takes_it(tmp_path):
             select.select([taken], [], [])  # sent, and nobody reads it
     assert "starts a process of its own" in running.communicate(timeout=60)[1]
     assert running.returncode == 3
+
+
+def test_no_module_takes_facts_when_it_is_imported():
+    """A package of the knowledge base that is installed later is used by the next job, in a process that stays up for weeks."""
+    program = """
+import sys
+sys.path.insert(0, "spark")
+import warm_jobs
+from client_telemetry import knowledge
+
+read, knowledge._rows = [], lambda file, *_: read.append(file) or []
+warm_jobs.import_what_jobs_import()
+print(read)
+"""
+    command = [CHECKOUT / "include/airflow.sh", "python", "-c", program]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_container_keeps_a_warm_process_and_what_it_starts_finds_it(tmp_path):
+    state = tmp_path / "state"
+    asks = tmp_path / "asks.sh"
+    asks.write_text(f'exec python {CHECKOUT / "spark/warm_jobs.py"} run "$WARM_JOBS" {tmp_path / "job.py"}\n')
+    asks.chmod(0o755)
+    (tmp_path / "job.py").write_text(JOB)
+    done = subprocess.run(
+        [CHECKOUT / "include/container.sh", "bash", asks],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "STATE": str(state)},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "True"
+    assert (state / "spark" / "warm_jobs.log").read_text() == ""

@@ -9,16 +9,14 @@ from functools import cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility.verdict import ASKED_ONCE, ClientVerdict, Outlook
-from client_telemetry.knowledge import DamagedKnowledge, apis, releases, roles, rows
+from client_telemetry.knowledge import DamagedKnowledge, releases, roles, rows
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Confidence, Verdict, When
 
 FILE = "mixed_window_issues.csv"
 COLUMNS = ("rule_id", "broker_from", "broker_to", "roles", "verdict", "explanation", "source")
 
-_AT_LEADERS = frozenset(
-    apis.find(name).key for name in ("Produce", "Fetch", "ListOffsets", "OffsetForLeaderEpoch")
-)
+_AT_LEADERS = frozenset((ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FOR_LEADER_EPOCH))
 _AT_GROUP_COORDINATORS = frozenset(
     (
         ApiKey.JOIN_GROUP,

@@ -4,7 +4,6 @@ On a cluster with a single listener they show up among the other clients.
 """
 
 import re
-from functools import cache
 
 from client_telemetry.knowledge import apis
 from client_telemetry.knowledge.api_key import ApiKey
@@ -62,12 +61,11 @@ id; kafka-transactions.sh, for example, sends WriteTxnMarkers too.
 """
 
 
-@cache
 def api_keys() -> frozenset[int]:
     """APIs that only brokers and controllers send, according to the knowledge base. Their other clients use the bare
     node id as client id, which an application may use too.
     """
-    return frozenset(key for key, api in apis.by_key().items() if api.used_by == "broker")
+    return apis.keys_used_by("broker")
 
 
 def is_broker(

@@ -70,6 +70,12 @@ def by_key() -> dict[int, Api]:
 
 
 @cache
+def keys_used_by(*users: str) -> frozenset[int]:
+    """API keys whose `used_by` is one of these."""
+    return frozenset(key for key, api in by_key().items() if api.used_by in users)
+
+
+@cache
 def _by_any_name() -> dict[str, Api]:
     return {
         _folded(name): api

@@ -41,7 +41,6 @@ another one. This bounds the memory.
 
 _GREETINGS = (API_VERSIONS, 17)
 _MAX_IDS = 16
-_BETWEEN_BROKERS = frozenset(key for key, api in apis.by_key().items() if api.used_by == "broker")
 _BROKERS_CLIENT_ID = re.compile(
     r"AddPartitionsManager-client-\d+|broker-\d+-(?:txn-marker-sender|to-controller-.*)"
 )
@@ -368,7 +367,7 @@ class ConnectionWatch:
 
 def _is_of_a_broker(entry: RequestEntry) -> bool:
     return (
-        entry.api_key in _BETWEEN_BROKERS
+        entry.api_key in apis.keys_used_by("broker")
         or _replica_id(entry.request) >= 0
         or bool(entry.client_id and _BROKERS_CLIENT_ID.fullmatch(entry.client_id))
     )

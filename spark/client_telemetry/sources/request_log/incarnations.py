@@ -29,7 +29,6 @@ _START_NANOS = 60 * 10**9
 
 _FORGOTTEN_AFTER_NANOS = 3600 * 10**9
 _CONNECTIONS_IN_MEMORY = 200_000
-_OWN = frozenset(key for key, api in apis.by_key().items() if api.used_by in ("data", "connection"))
 
 
 class Offer(NamedTuple):
@@ -47,7 +46,8 @@ class Offer(NamedTuple):
 
 def own_ranges(offered: Iterable[Sequence[int]]) -> ApiRanges:
     """The part of an ApiVersions answer that does not follow the active controller."""
-    return tuple((key, low, high) for key, low, high in offered if key in _OWN)
+    own = apis.keys_used_by("data", "connection")
+    return tuple((key, low, high) for key, low, high in offered if key in own)
 
 
 class BrokerIncarnation(NamedTuple):

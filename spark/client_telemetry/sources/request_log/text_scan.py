@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from client_telemetry.formats.raw.wire import byte_at, int64_at, same, uint64_at
-from client_telemetry.knowledge import apis
+from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.sources.request_log.byte_scan import (
     LINE_FEEDS,
     Words,
@@ -59,12 +59,11 @@ WORDS = Words(
     b",error_code=",
 )
 _RESPONSE_BYTES = len(",response:")
-_APIS = sorted(apis.by_key().values(), key=lambda api: api.key)
-API_NAMES = Words(*(api.enum_name.encode() for api in _APIS))
+API_NAMES = Words(*(api.name.encode() for api in ApiKey))
 _SPACES, _COLONS = np.uint64(0x2020202020202020), np.uint64(0x3A3A3A3A3A3A3A3A)
 _EQUALS, _DS = np.uint64(0x3D3D3D3D3D3D3D3D), np.uint64(0x6464646464646464)
 _ES = np.uint64(0x6565656565656565)
-API_KEYS = np.array([api.key for api in _APIS], np.int64)
+API_KEYS = np.array(list(ApiKey), np.int64)
 
 
 @njit
