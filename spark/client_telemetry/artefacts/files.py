@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import BinaryIO
@@ -20,12 +21,14 @@ from client_telemetry.artefacts.readers import (
     librdkafka_sources,
     maven,
     node,
+    notebooks,
     other_locks,
     pnpm,
     python,
     python_locks,
     python_setup,
     sboms,
+    scripts,
 )
 
 Reader = Callable[[str, ReadOther], Iterable[Package]]
@@ -34,6 +37,11 @@ Reader = Callable[[str, ReadOther], Iterable[Package]]
 def _alone(read: Callable[[str], Iterable[Package]]) -> Reader:
     """A reader that needs no other file."""
     return lambda text, read_other: read(text)
+
+
+def _by_itself(read: Reader) -> Reader:
+    """The reader of a script or notebook, or of its lock file."""
+    return lambda text, read_other: (replace(each, by_itself=True) for each in read(text, read_other))
 
 
 def _go_sum(text: str, read_other: ReadOther) -> Iterable[Package]:
@@ -96,12 +104,14 @@ _READERS: tuple[tuple[str, Reader], ...] = (
     ("pdm.lock", python_locks.read),
     ("pylock.toml", python_locks.read),
     ("pylock.*.toml", python_locks.read),
+    ("*.py.lock", _by_itself(python_locks.read)),
     ("Pipfile.lock", _alone(python.read_pipfile_lock)),
     ("Pipfile", _alone(python.read_pipfile)),
     ("pyproject.toml", _alone(python.read_pyproject)),
     ("setup.py", _alone(python_setup.read_script)),
     ("setup.cfg", _alone(python_setup.read_configuration)),
     *((pattern, python.read_requirements) for pattern in python.REQUIREMENTS),
+    ("*.ipynb", _by_itself(_alone(notebooks.read))),
     ("environment*.yml", _alone(conda.read_conda)),
     ("environment*.yaml", _alone(conda.read_conda)),
     ("*conda-lock.yml", _alone(conda.read_lock)),
@@ -156,6 +166,7 @@ _EXACT = {pattern: reader for pattern, reader in _READERS if not set(pattern) & 
 _PATTERNS = tuple((pattern, reader) for pattern, reader in _READERS if pattern not in _EXACT)
 _BEGINNING = 4096
 _MAY_BE_SBOM = re.compile(r".*\.(?:json|xml|spdx|spdx\.txt|tag)", re.IGNORECASE)
+_MAY_BE_SCRIPT = re.compile(r".*\.(?:groovy|java|jsh|kts?|scala|sc|py)")
 _SBOM_NAME = re.compile(r"(?:.*[._-])?(?:sbom|cdx|spdx|bom|syft)(?:[._-].*)?\.json", re.IGNORECASE)
 
 
@@ -170,13 +181,17 @@ def by_name(path: str) -> Reader | None:
     return _alone(sboms.read) if _SBOM_NAME.fullmatch(name) else None
 
 
-def may_be_sbom(path: str) -> bool:
+def beginning_decides(path: str) -> bool:
     """Whether the beginning of the file has to say what it is."""
-    return bool(_MAY_BE_SBOM.fullmatch(path)) and by_name(path) is None
+    return bool(_MAY_BE_SBOM.fullmatch(path) or _MAY_BE_SCRIPT.fullmatch(path)) and by_name(path) is None
 
 
-def by_beginning(beginning: str) -> Reader | None:
-    """The reader of a file of any name by its first kilobytes: that of SBOMs, or None."""
+def by_beginning(path: str, beginning: str) -> Reader | None:
+    """The reader of a file by its first kilobytes: that of SBOMs, whatever its name is, of scripts, or None."""
+    if _MAY_BE_SCRIPT.fullmatch(path):
+        if notebooks.begins(beginning):
+            return _by_itself(_alone(notebooks.read_source))
+        return _by_itself(_alone(scripts.read)) if scripts.begins(beginning) else None
     return _alone(sboms.read) if sboms.begins(beginning[:_BEGINNING]) else None
 
 
@@ -186,12 +201,12 @@ def is_sbom(path: str, beginning: Callable[[], str]) -> bool:
         return False
     name = PurePosixPath(path).name
     of_other = _EXACT.get(name) or (None if _SBOM_NAME.fullmatch(name) else by_name(path))
-    return of_other is None and bool(_SBOM_NAME.fullmatch(name) or by_beginning(beginning()))
+    return of_other is None and bool(_SBOM_NAME.fullmatch(name) or by_beginning(path, beginning()))
 
 
 def of_any(path: str, beginning: str) -> Reader | None:
     """The reader of a file that was named by the user: also lists of packages under another name."""
-    if reader := by_name(path) or by_beginning(beginning):
+    if reader := by_name(path) or by_beginning(path, beginning):
         return reader
     if re.search(r"^@EXPLICIT\s*$", beginning, re.MULTILINE):
         return _alone(conda.read_explicit)

@@ -1,4 +1,4 @@
-"""Images that Compose files, values of Helm charts, kustomizations and Kubernetes manifests name. What is in an image is not known by its name:
+"""Images that Compose files, values of Helm charts, kustomizations, Kubernetes manifests, Terraform and Nomad name. What is in an image is not known by its name:
 each is a lead, not a client.
 
 Events of the YAML parser are read one by one: aliases are not followed, so a document is as large as its text.
@@ -14,6 +14,7 @@ import yaml
 
 from client_telemetry.artefacts import tree
 from client_telemetry.artefacts.packages import ReadOther, Unreadable
+from client_telemetry.artefacts.readers.lines import numbered
 
 LARGEST_BYTES: Final = 2**20
 DEEPEST: Final = 64
@@ -23,6 +24,8 @@ _MANIFEST = re.compile(r"^[\"']?kind[\"']?\s*:", re.MULTILINE)
 _VALUES = re.compile(r"(?:.*[._-])?values(?:[._-].*)?\.ya?ml", re.IGNORECASE)
 _KUSTOMIZATION = re.compile(r"kustomization(?:\.ya?ml)?", re.IGNORECASE)
 _IMAGE_LINE = re.compile(r"""^\s*(?:-\s+)?["']?image["']?\s*:[ \t]*["']?\w""", re.MULTILINE)
+_HCL: Final = (".tf", ".hcl", ".nomad")
+_HCL_IMAGE = re.compile(r"""^\s*\\?["']?image\\?["']?\s*[=:]\s*\\?"([^"\\]+)\\?",?\s*(?:(?:#|//).*)?$""")
 _TEMPLATE = "{{"
 _STRIMZI = re.compile(r"^apiVersion\s*:\s*[\"']?kafka\.strimzi\.io/", re.MULTILINE)
 _OF_STRIMZI: Final = {
@@ -43,7 +46,10 @@ _ASSIGNED = re.compile(r"^\s*(?:export\s+)?(\w+)\s*=\s*[\"']?([^\"'#\n]*?)[\"']?
 def is_read(path: str, size: int) -> bool:
     """Whether a file may name images; of one that is too large, whether its name says so."""
     name = PurePosixPath(path).name
-    if PurePosixPath(path).suffix.lower() not in (".yml", ".yaml"):
+    suffix = PurePosixPath(path).suffix.lower()
+    if suffix in _HCL:
+        return size <= LARGEST_BYTES
+    if suffix not in (".yml", ".yaml"):
         return False
     return size <= tree.LARGEST_BYTES or "compose" in name.lower() or bool(_VALUES.fullmatch(name))
 
@@ -83,6 +89,9 @@ def read(path: str, shown: str, text: str, read_other: ReadOther) -> Iterator[Na
     if _KUSTOMIZATION.fullmatch(PurePosixPath(path).name):
         yield from _kustomized(shown, text)
         return
+    if PurePosixPath(path).suffix.lower() in _HCL:
+        yield from _of_hcl(shown, text)
+        return
     is_values = bool(_VALUES.fullmatch(PurePosixPath(path).name))
     is_compose = bool(_COMPOSE.search(text))
     if not (_MARK.search(text) if is_values or is_compose else _is_manifest(text)):
@@ -100,6 +109,18 @@ def read(path: str, shown: str, text: str, read_other: ReadOther) -> Iterator[Na
         elif where == ():
             yield from _of_operator(scalars, spec, shown)
             spec = {}
+
+
+def _of_hcl(shown: str, text: str) -> Iterator[NamedImage]:
+    """`image` of containers, of tasks in `jsonencode` and of JSON in texts. Disks and machines have images too: of those without a tag,
+    a digest or a registry nothing is said.
+    """
+    for number, line in numbered(text):
+        match = _HCL_IMAGE.match(line)
+        written = match[1] if match else ""
+        is_of_container = ":" in written.rpartition("/")[2] or "." in written.partition("/")[0]
+        if is_of_container and (image := _named(written, number, shown, {})):
+            yield image
 
 
 def _of_operator(

@@ -48,6 +48,8 @@ class Package:
     """Whether people write this line by hand, with the version on it: a manifest, not a lock file."""
     declared_only: bool = False
     """Whether a lock file beside it, if there is one, says better what is installed."""
+    by_itself: bool = False
+    """Whether a script or notebook installs it for itself: other files say nothing of it, nor it of them, but its own lock file."""
     managed: bool = False
     """The version that the package has if another one brings it: it is no dependency by itself."""
     through: str = ""

@@ -132,10 +132,10 @@ def _reader(file: tree.File) -> files.Reader | None:
     """None for a file that names no packages."""
     if reader := files.by_name(file.path):
         return reader
-    if not file.given and not files.may_be_sbom(file.path):
+    if not file.given and not files.beginning_decides(file.path):
         return None
     beginning = file.beginning().decode("utf-8", "replace")
-    reader = files.of_any(file.path, beginning) if file.given else files.by_beginning(beginning)
+    reader = files.of_any(file.path, beginning) if file.given else files.by_beginning(file.path, beginning)
     if reader is None and file.given:
         raise Unreadable("no lock file, manifest, SBOM, archive or image that is known here")
     return reader
@@ -227,10 +227,12 @@ def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client
     certain = {
         (folder, client.package.type, client.library)
         for place, client in named
-        if not client.package.development and not _doubt_of_file(place, client)
+        if not (client.package.development or client.package.by_itself or _doubt_of_file(place, client))
         for folder in [posixpath.dirname(place.file)]
     }
-    for place, client in _locked_first(named):
+    of_scripts = [(place, client) for place, client in named if client.package.by_itself]
+    yield from _without_locked(of_scripts)
+    for place, client in _locked_first([each for each in named if not each[1].package.by_itself]):
         if (doubt := _doubt_of_file(place, client)) and not client.package.development:
             near = [(folder, client.package.type, client.library) for folder in list(folders(place.file))[:2]]
             if certain.intersection(near):
@@ -239,6 +241,14 @@ def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client
             else:
                 client = libraries.of(replace(client.package, doubt=doubt)) or client
         yield place, client
+
+
+def _without_locked(of_scripts: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client]]:
+    """What scripts and notebooks install, or the lock file that is a script's own."""
+    installed = {(place.file, client.package.name) for place, client in of_scripts}
+    for place, client in of_scripts:
+        if (f"{place.file}.lock", client.package.name) not in installed:
+            yield place, client
 
 
 _OTHER_FILE = "another one has what the application installs"

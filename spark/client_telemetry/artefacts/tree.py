@@ -28,6 +28,7 @@ SKIPPED = frozenset(
         ".tox",
         ".nox",
         ".gradle",
+        ".ipynb_checkpoints",
         ".terraform",
     )
 )

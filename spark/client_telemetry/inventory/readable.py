@@ -15,8 +15,10 @@ def is_read(name: str) -> bool:
     path = Path(name)
     return (
         files.by_name(name) is not None
-        or files.may_be_sbom(name)
-        or name.lower().endswith((*_BINARIES, ".properties", ".yaml", ".yml", ".env", ".go", ".py"))
+        or files.beginning_decides(name)
+        or name.lower().endswith(
+            (*_BINARIES, ".properties", ".yaml", ".yml", ".env", ".go", ".py", ".tf", ".hcl", ".nomad")
+        )
         or repository_of(name) is not None
         or path.name in (*CATALOG, "oci-layout")
         or "blobs/sha256/" in name

@@ -377,7 +377,7 @@ SPDX = """{"spdxVersion": "SPDX-2.3", "packages": [{"name": "kafkajs", "versionI
 )
 def test_an_sbom(text, expected):
     assert clients("sbom.json", text) == expected
-    assert files.by_beginning(text) is not None
+    assert files.by_beginning("sbom.json", text) is not None
 
 
 @pytest.mark.parametrize(

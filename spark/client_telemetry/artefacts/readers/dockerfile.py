@@ -34,6 +34,7 @@ _WORDS = {
     "rpm": re.compile(r"(librdkafka\d?(?:-devel)?)(?:-(\d[\w.~-]*))?"),
 }
 _VARIABLE = re.compile(r"[$]")
+_SEPARATOR = re.compile(r"&&|\|\||;")
 _GEM_VERSION = re.compile(r"([\w.-]+)\s+(?:-v|--version)[\s=]*[\"']?(\d[\w.]*)[\"']?")
 _HEREDOC = re.compile(r"^RUN\s.*<<-?\s*[\"']?(\w+)[\"']?", re.IGNORECASE)
 _EXEC_FORM = re.compile(r"^(RUN\s+(?:--\S+\s+)*)\[(.*)\]\s*$", re.IGNORECASE)
@@ -44,10 +45,20 @@ def read(text: str) -> Iterator[Package]:
     yield from librdkafka_sources.read(text)
     yield from jar_downloads.read(text)
     for number, command in _commands(text):
-        for kind, pattern in _COMMANDS:
-            if match := pattern.search(command):
-                yield from _installed(kind, command[match.end() :], number)
-                break
+        yield from _of_command(command, number)
+
+
+def installed(commands: str, line: int) -> Iterator[Package]:
+    """What one line of a shell installs by name."""
+    for command in _SEPARATOR.split(commands):
+        yield from _of_command(f"{command} ", line)
+
+
+def _of_command(command: str, line: int) -> Iterator[Package]:
+    for kind, pattern in _COMMANDS:
+        if match := pattern.search(command):
+            yield from _installed(kind, command[match.end() :], line)
+            return
 
 
 def _installed(kind: str, arguments: str, line: int) -> Iterator[Package]:
@@ -78,7 +89,7 @@ def _commands(text: str) -> Iterator[tuple[int, str]]:
         if not begins and not running:
             continue
         begun = "" if begins else begun
-        for place, command in enumerate(re.split(r"&&|\|\||;", code.rstrip("\\"))):
+        for place, command in enumerate(_SEPARATOR.split(code.rstrip("\\"))):
             begun = "" if place else begun
             yield number, f"{begun}{command} "
             if any(pattern.search(f"{begun}{command} ") for _, pattern in _COMMANDS):
