@@ -181,6 +181,11 @@ def by_name(path: str) -> Reader | None:
     return _alone(sboms.read) if _SBOM_NAME.fullmatch(name) else None
 
 
+def may_be_script(path: str) -> bool:
+    """Whether a file is source code of a language whose scripts name what they need, and no file that a build tool reads."""
+    return bool(_MAY_BE_SCRIPT.fullmatch(path)) and by_name(path) is None
+
+
 def beginning_decides(path: str) -> bool:
     """Whether the beginning of the file has to say what it is."""
     return bool(_MAY_BE_SBOM.fullmatch(path) or _MAY_BE_SCRIPT.fullmatch(path)) and by_name(path) is None
@@ -188,7 +193,7 @@ def beginning_decides(path: str) -> bool:
 
 def by_beginning(path: str, beginning: str) -> Reader | None:
     """The reader of a file by its first kilobytes: that of SBOMs, whatever its name is, of scripts, or None."""
-    if _MAY_BE_SCRIPT.fullmatch(path):
+    if may_be_script(path):
         if notebooks.begins(beginning):
             return _by_itself(_alone(notebooks.read_source))
         return _by_itself(_alone(scripts.read)) if scripts.begins(beginning) else None

@@ -125,7 +125,10 @@ def _packages(file: tree.File) -> list[Package] | None:
         with file.open() as opened:
             return list(read_binary(opened, lambda path: tree.open_beside(file, path)))
     reader = _reader(file)
-    return list(reader(file.text(), lambda path: tree.beside(file, path))) if reader else None
+    if reader is None:
+        return None
+    text = file.source() if files.may_be_script(file.path) else file.text()
+    return list(reader(text, lambda path: tree.beside(file, path)))
 
 
 def _reader(file: tree.File) -> files.Reader | None:

@@ -70,6 +70,14 @@ class File:
     def text(self) -> str:
         return as_text(self.content())
 
+    def source(self) -> str:
+        """Of source code, whose names are ASCII, while its comments may be in the encoding of whoever wrote them."""
+        content = self.content()
+        try:
+            return as_text(content)
+        except Unreadable:
+            return content.decode("utf-8", "replace")
+
 
 def as_text(content: bytes) -> str:
     """Raises Unreadable for what is no text (formats/texts.py)."""

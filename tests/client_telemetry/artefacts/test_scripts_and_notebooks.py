@@ -186,6 +186,15 @@ def test_a_source_file_that_names_nothing_is_not_read_as_one_that_does(tmp_path)
     assert scan([tmp_path], "3.9.2", "4.3.1").read == 0
 
 
+def test_comments_of_a_script_may_be_in_any_encoding(tmp_path):
+    """Shift JIS, as people had it: what it needs is ASCII."""
+    (tmp_path / "a.groovy").write_bytes(
+        "@Grab('org.apache.kafka:kafka-clients:2.0.0')\n// 送信\n".encode("shift_jis")
+    )
+    found = scan([tmp_path], "3.9.2", "4.3.1")
+    assert [each.client.text for each in found.found] == ["kafka-clients 2.0.0"] and found.unread == []
+
+
 def test_each_script_has_packages_of_its_own(tmp_path):
     """What one of them pins says nothing of another, or of what the folder's application installs; its own lock file does."""
 
