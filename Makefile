@@ -123,7 +123,7 @@ check-java: $(if $(shell command -v mvn),$(STAMPS)/checkstyle)
 	@$(if $(shell command -v mvn),true,echo "left out: Checkstyle (there is no mvn)")
 
 # Behind a stamp, as Maven takes half of the time and Java changes seldom.
-JAVA := $(shell find broker-plugin/src tests/end_to_end spark/client_telemetry/rehearsal -name '*.java')
+JAVA := $(shell find broker-plugin/src tests/end_to_end spark/client_telemetry/rehearsal spark/client_telemetry/knowledge_package -name '*.java')
 $(STAMPS)/checkstyle: $(JAVA) broker-plugin/checkstyle.xml broker-plugin/import-control.xml broker-plugin/pom.xml
 	@mvn --batch-mode --quiet -f broker-plugin/pom.xml checkstyle:check
 	@mkdir -p $(@D) && touch $@

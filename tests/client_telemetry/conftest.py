@@ -104,7 +104,7 @@ def damaged(monkeypatch):
 
         empty(module)
         emptied.append(module)
-        monkeypatch.setattr(module, "rows", rows)
+        monkeypatch.setattr(module, "rows" if hasattr(module, "rows") else "rows_if_there", rows)
 
     yield damage
     monkeypatch.undo()

@@ -14,7 +14,15 @@ import pytest
 from client_telemetry import knowledge
 from client_telemetry.cli import knowledge_build, knowledge_measure
 from client_telemetry.console.progress import Progress
-from client_telemetry.knowledge import client_ranges, client_versions, features, releases, served, software
+from client_telemetry.knowledge import (
+    broker_configuration,
+    client_ranges,
+    client_versions,
+    features,
+    releases,
+    served,
+    software,
+)
 from client_telemetry.knowledge.broker_release import csv_text
 from client_telemetry.knowledge.package import Package
 from client_telemetry.knowledge.software import JAVA_LIBRARY
@@ -62,34 +70,44 @@ def without_sources(rows: Sequence[Cells]) -> set[tuple[str, ...]]:
 
 
 def test_releases_of_twelve_months_are_read_again():
-    """Request versions and feature levels of each release, patch by patch."""
+    """Request versions, feature levels and configuration keys of each release, patch by patch."""
     committed = {row[0]: dt.date.fromisoformat(row[1]) for row in cells(releases.FILE, releases.COLUMNS)}
     since = max(committed.values()) - TWELVE_MONTHS
     young = {release for release, day in committed.items() if day > since}
-    before = {
-        "rows": without_sources([row for row in cells(served.FILE, served.COLUMNS) if row[0] in young]),
-        "levels": {release: features.supported().get(release) for release in young},
-    }
+    before = read_of(young)
     assert len(young) >= 5
     started = time.monotonic()
     knowledge.use_package(Package.of_texts("older", knowledge.shipped_built_at(), older_texts(young)))
     assert not young & set(releases.known())
     steps = list(brokers.add_all(MavenRepository(CACHE / "artefacts")))
     assert [step for step in steps if not step.is_done and step.release in young] == []
-    after = {
+    after = read_of(young)
+    for what, rows in before.items():
+        assert after[what] == rows, what
+    assert time.monotonic() - started < MOST_MINUTES * 60
+
+
+def read_of(young: set[str]) -> dict[str, object]:
+    configuration = broker_configuration
+    return {
         "rows": without_sources([row for row in cells(served.FILE, served.COLUMNS) if row[0] in young]),
         "levels": {release: features.supported().get(release) for release in young},
+        "configuration keys": cells(configuration.FILE, configuration.COLUMNS),
+        "releases whose configuration was read": cells(
+            configuration.RELEASES_FILE, configuration.RELEASES_COLUMNS
+        ),
     }
-    assert after["rows"] == before["rows"]
-    assert after["levels"] == before["levels"]
-    assert time.monotonic() - started < MOST_MINUTES * 60
 
 
 def older_texts(young: set[str]) -> dict[str, str]:
     """The files without what is about these releases; a range that ends in one ends before them."""
     texts = dict(knowledge.texts())
     kept = [release for release in releases.known() if release not in young]
-    for file, columns in ((releases.FILE, releases.COLUMNS), (served.FILE, served.COLUMNS)):
+    for file, columns in (
+        (releases.FILE, releases.COLUMNS),
+        (served.FILE, served.COLUMNS),
+        (broker_configuration.RELEASES_FILE, broker_configuration.RELEASES_COLUMNS),
+    ):
         texts[file] = csv_text(columns, [row for row in cells(file, columns) if row[0] not in young])
     for file, text in texts.items():
         header, *rows = csv.reader(io.StringIO(text))

@@ -5,6 +5,7 @@
     client-telemetry knowledge verify [PACKAGE]         signature, digests and contents
     client-telemetry knowledge diff OLD NEW             what changed, in sentences
     client-telemetry knowledge check FOLDER             a folder of one's own rows, and what they override
+    client-telemetry knowledge configuration --from RELEASE --to RELEASE    keys and defaults of brokers that differ
     client-telemetry knowledge build --out FILE         a package from the artefacts of releases
     client-telemetry knowledge newer                    versions of libraries that are published and not known
     client-telemetry knowledge measure NAME==VERSION    what a library sends to older brokers, and says when refused
@@ -25,7 +26,14 @@ from pathlib import Path
 from client_telemetry import knowledge
 from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
-from client_telemetry.knowledge import DamagedKnowledge, age, checked, releases, target_profiles
+from client_telemetry.knowledge import (
+    DamagedKnowledge,
+    age,
+    broker_configuration,
+    checked,
+    releases,
+    target_profiles,
+)
 from client_telemetry.knowledge.package import Package, UnusablePackage
 from client_telemetry.knowledge_package import (
     differences,
@@ -59,6 +67,8 @@ def show(arguments: Sequence[str]) -> int:
     )
     for release, what in releases.unreviewed().items():
         print(f"  not known for {release}: {what}")
+    if without := broker_configuration.not_known_for(*known):
+        print(f"  broker configuration not known for {', '.join(without)}")
     print(checked.sentence(checked.shipped(), dt.datetime.now(dt.UTC).date()))
     print("Libraries, newest version known:")
     for name, version in sorted(_newest_libraries(knowledge.texts()).items()):
@@ -237,6 +247,12 @@ def changelogs(arguments: Sequence[str]) -> int:
     return knowledge_changelogs.main(arguments)
 
 
+def configuration(arguments: Sequence[str]) -> int:
+    from client_telemetry.cli import knowledge_configuration
+
+    return knowledge_configuration.main(arguments)
+
+
 def build(arguments: Sequence[str]) -> int:
     from client_telemetry.cli import knowledge_build
 
@@ -253,6 +269,10 @@ COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "diff": (diff, "what changed between two packages, in sentences"),
     "verify": (verify, "signature, digests and contents of a package"),
     "update": (update, "use a newer package: from a URL, folder or file"),
+    "configuration": (
+        configuration,
+        "configuration keys and defaults of brokers that differ between releases",
+    ),
     "build": (build, "build a package from the artefacts of releases"),
     "newer": (newer, "versions of client libraries that registries have and no package knows"),
     "measure": (measure, "what versions of libraries send to older brokers, and say when refused: runs them"),

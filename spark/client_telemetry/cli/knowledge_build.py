@@ -3,7 +3,8 @@
     client-telemetry knowledge build --out knowledge.zip [--key signing.pem] [--cache FOLDER] [--recheck] [--offline]
         [--newer] [--library NAME==VERSION …] [--frameworks] [--stale FILE]
 
-Releases of Kafka that Maven has and the knowledge base has not are read from their jars. Each library that is named, and with
+Releases of Kafka that Maven has and the knowledge base has not are read from their jars; Java runs the static initialisers of their
+configuration classes. Each library that is named, and with
 `--newer` each version that registries have beyond those that are known, is installed and **executed** (docs/rehearse.md) to see which
 request versions it sends. With `--frameworks`, the POMs of frameworks' newer releases say
 which kafka-clients they bring. What could not be done is listed
@@ -22,13 +23,14 @@ from client_telemetry.cli.knowledge_measure import add_measured, library, newer_
 from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.counted import counted
 from client_telemetry.console.output_file import replace_file
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import age, checked, releases
 from client_telemetry.knowledge.broker_release import csv_text
 from client_telemetry.knowledge.checked import CheckedRow
 from client_telemetry.knowledge.package import UnusablePackage
-from client_telemetry.knowledge_package import brokers, package_files, signatures, store
+from client_telemetry.knowledge_package import broker_jars, brokers, package_files, signatures, store
 from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.brokers import Step
 from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE
@@ -142,11 +144,22 @@ def _steps(repository: MavenRepository, recheck: bool) -> list[Step]:
                 print(f"{step.release}: {step.said}" if step.is_done else f"{step.release}: not added")
             steps.append(step)
         if recheck:
+            progress("fetching the jars of all releases")
+            broker_jars.fetch(repository, known)
             steps += [
                 brokers.compare(repository, each) for each in progress.counted("comparing releases", known)
             ]
             print(f"{sum(step.is_done for step in steps)} of {len(steps)} releases equal their jars")
+            _print_not_compared(steps)
     return steps
+
+
+def _print_not_compared(steps: Sequence[Step]) -> None:
+    """What of known releases was left out, with the first reason."""
+    left_out = [step for step in steps if brokers.NOT_COMPARED in step.said]
+    if left_out:
+        reason = left_out[0].said.partition(brokers.NOT_COMPARED)[2]
+        print(f"{brokers.NOT_COMPARED} of {counted(len(left_out), 'release')}{reason}")
 
 
 def _measured(named: Sequence[Subject], cache: Path, *, also_newer: bool) -> list[Step]:

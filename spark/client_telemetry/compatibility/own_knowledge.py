@@ -17,6 +17,7 @@ from client_telemetry.knowledge import (
     DamagedKnowledge,
     OwnKnowledge,
     advice,
+    broker_configuration,
     carried_versions,
     checked,
     client_ranges,
@@ -54,6 +55,7 @@ def check() -> None:
     """Make every module read its files: each checks those it owns. Raises DamagedKnowledge."""
     releases.unreviewed()
     served.by(releases.known()[-1])
+    broker_configuration.ever(broker_configuration.BROKER)
     features.closed(releases.known()[-1], features.newest(releases.known()[-1]))
     roles.needs()
     cluster_notes.known()

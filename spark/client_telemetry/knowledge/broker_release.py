@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from client_telemetry import knowledge
-from client_telemetry.knowledge import apis, features, releases, served
+from client_telemetry.knowledge import apis, broker_configuration, features, releases, served
 from client_telemetry.knowledge.features import Levels
 
 NEEDS_A_PLUGIN = {"GetTelemetrySubscriptions", "PushTelemetry"}
@@ -291,6 +291,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _say_what_is_left(release: str) -> None:
     """What a person has to do about a release that was written."""
+    if broker_configuration.not_known_for(release):
+        print("its broker configuration is not known: `client-telemetry knowledge build` reads it")
     _, rows = _table((files(knowledge) / releases.UNREVIEWED_FILE).read_text(encoding="utf-8"))
     for name, not_known, _ in rows:
         if name == release and "feature levels" in not_known:

@@ -21,6 +21,8 @@ MAVEN = maven_runs.BASE_ADDRESS
 MOST_BYTES = 256 * 2**20
 """Of an artefact: kafka-clients has 10 MB."""
 MOST_POM_BYTES = 8 * 2**20
+_POM, _JAR = "pom", "jar"
+_IN_WORDS = {_POM: "POM", _JAR: "jar"}
 _GROUP, _CLIENTS, _LATEST = "org.apache.kafka", "kafka-clients", "LATEST"
 _FIRST_RELEASE = (0, 10)
 """Of Kafka, whose clients are in a jar of their own since 0.8.2 and are known since this one."""
@@ -32,8 +34,8 @@ class MavenRepository:
     """Folder of what was fetched; made if it is not there."""
     _lists: dict[str, str] = field(default_factory=dict)
     """`group:artefact` whose list of versions Maven was asked for -> why it has none; empty: it has one."""
-    _not_fetched: dict[str, str] = field(default_factory=dict)
-    """POMs -> why they could not be fetched."""
+    _not_fetched: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Coordinates and kind (POM or jar) -> why it could not be fetched."""
 
     @property
     def base(self) -> str:
@@ -65,7 +67,7 @@ class MavenRepository:
         repository there is nothing to do.
         """
         if not self.base:
-            said = maven_runs.fetch_poms(self.cache, {f"{name}:{_LATEST}" for name in names})
+            said = maven_runs.fetch(self.cache, {f"{name}:{_LATEST}" for name in names}, _POM)
             self._lists.update({name: said.get(f"{name}:{_LATEST}", "") for name in names})
 
     def _listed_by_maven(self, group: str, artefact: str) -> str:
@@ -82,37 +84,56 @@ class MavenRepository:
 
     def pom(self, coordinates: str) -> str:
         """The POM of `group:artefact:version` in the cache. Raises NotFetched, also where `fetch_poms` has not been asked for it."""
-        if not maven_runs.COORDINATES.fullmatch(coordinates):
-            raise NotFetched(f"{coordinates!r} is not group:artefact:version")
         try:
-            return self._pom_file(coordinates).read_text("utf-8", "replace")
-        except OSError:
-            reason = self._not_fetched.get(coordinates, "not in the cache")
-            raise NotFetched(f"the POM of {coordinates}: {reason}") from None
+            return self._fetched(coordinates, _POM).read_text("utf-8", "replace")
+        except OSError as error:
+            raise NotFetched(f"the POM of {coordinates}: {error.strerror}") from None
+
+    def jar(self, coordinates: str) -> Path:
+        """Likewise, the jar, which `fetch_jars` was asked for."""
+        return self._fetched(coordinates, _JAR)
 
     def fetch_poms(self, coordinates: Collection[str]) -> None:
         """Fetch these POMs into the cache, in as few processes as possible; what could not be fetched, `pom` says."""
+        self._fetch_all(coordinates, _POM)
+
+    def fetch_jars(self, coordinates: Collection[str]) -> None:
+        """Likewise, the jars."""
+        self._fetch_all(coordinates, _JAR)
+
+    def _fetched(self, coordinates: str, kind: str) -> Path:
+        if not maven_runs.COORDINATES.fullmatch(coordinates):
+            raise NotFetched(f"{coordinates!r} is not group:artefact:version")
+        file = self._file(coordinates, kind)
+        if not file.is_file():
+            reason = self._not_fetched.get((coordinates, kind), "not in the cache")
+            raise NotFetched(f"the {_IN_WORDS[kind]} of {coordinates}: {reason}")
+        return file
+
+    def _fetch_all(self, coordinates: Collection[str], kind: str) -> None:
         wanted = [each for each in coordinates if maven_runs.COORDINATES.fullmatch(each)]
-        missing = [each for each in wanted if not self._pom_file(each).is_file()]
+        missing = [each for each in wanted if not self._file(each, kind).is_file()]
         if self.base:
+            failed = {}
             for each in missing:
                 try:
-                    self._fetch_pom(each)
+                    self._fetch_from_base(each, kind)
                 except NotFetched as error:
-                    self._not_fetched[each] = str(error)
+                    failed[each] = str(error)
         else:
-            self._not_fetched.update(maven_runs.fetch_poms(self.cache, missing))
+            failed = maven_runs.fetch(self.cache, missing, kind)
+        self._not_fetched.update({(each, kind): reason for each, reason in failed.items()})
 
-    def _fetch_pom(self, coordinates: str) -> None:
-        file = self._pom_file(coordinates)
-        path = file.relative_to(maven_runs.local(self.cache)).as_posix()
-        content = fetching.content(f"{self.base}/{path}", MOST_POM_BYTES)
+    def _fetch_from_base(self, coordinates: str, kind: str) -> None:
+        file = self._file(coordinates, kind)
+        url = f"{self.base}/{file.relative_to(maven_runs.local(self.cache)).as_posix()}"
+        content = fetching.content(url, MOST_POM_BYTES) if kind == _POM else _checked_jar(url)
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, content)
 
-    def _pom_file(self, coordinates: str) -> Path:
+    def _file(self, coordinates: str, kind: str) -> Path:
         group, artefact, version = coordinates.split(":")
-        return maven_runs.local(self.cache) / _path(group, artefact, version, f"{artefact}-{version}.pom")
+        return maven_runs.local(self.cache) / _path(group, artefact, version, f"{artefact}-{version}.{kind}")
 
     def kafka_jar(self, artefact: str, release: str) -> Path:
         """A jar of Kafka in the cache, with the SHA-1 that the repository says. Raises NotFetched."""
@@ -121,10 +142,7 @@ class MavenRepository:
             return file
         if self.base:
             url = f"{self.base}/{_path(_GROUP, artefact, release, file.name)}"
-            content = fetching.content(url, MOST_BYTES)
-            digest = fetching.content(f"{url}.sha1").decode(errors="replace").split()[:1]
-            if digest != [hashlib.sha1(content, usedforsecurity=False).hexdigest()]:
-                raise NotFetched(f"{url}: its SHA-1 is not the one that the repository says")
+            content = _checked_jar(url)
             self.cache.mkdir(parents=True, exist_ok=True)
             replace_file(file, content)
         else:
@@ -138,3 +156,12 @@ class MavenRepository:
 
 def _path(group: str, *parts: str) -> str:
     return "/".join((group.replace(".", "/"), *parts))
+
+
+def _checked_jar(url: str) -> bytes:
+    """With the SHA-1 that the repository says. Raises NotFetched."""
+    content = fetching.content(url, MOST_BYTES)
+    digest = fetching.content(f"{url}.sha1").decode(errors="replace").split()[:1]
+    if digest != [hashlib.sha1(content, usedforsecurity=False).hexdigest()]:
+        raise NotFetched(f"{url}: its SHA-1 is not the one that the repository says")
+    return content

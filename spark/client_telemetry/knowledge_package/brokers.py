@@ -4,17 +4,19 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from client_telemetry import knowledge
-from client_telemetry.knowledge import broker_release, features, releases
+from client_telemetry.knowledge import broker_configuration, broker_release, features, releases
 from client_telemetry.knowledge.broker_release import UnusableJar
 from client_telemetry.knowledge.features import Levels
 from client_telemetry.knowledge.package import Package
-from client_telemetry.knowledge_package import feature_levels
+from client_telemetry.knowledge_package import broker_jars, configuration, feature_levels
 from client_telemetry.knowledge_package.artefacts import MavenRepository
+from client_telemetry.knowledge_package.configuration import UnreadableConfiguration
 from client_telemetry.knowledge_package.feature_levels import UnusableServerJar
 from client_telemetry.knowledge_package.fetching import NotFetched
 
 FEATURES_SINCE = (4, 0)
 """Releases whose `Feature` enum feature_levels.py reads."""
+NOT_COMPARED = "broker configuration not compared"
 
 
 class Step(NamedTuple):
@@ -40,7 +42,18 @@ def add(repository: MavenRepository, release: str) -> Step:
         return Step(release, str(error), False)
     knowledge.use_package(base().extended(release, texts))
     lacks = releases.what_is_not_known(release)
-    return Step(release, "; ".join(filter(None, (f"{len(of_jar.rows)} APIs", lacks, why))), True)
+    keys = add_configuration(repository, release)
+    return Step(release, "; ".join(filter(None, (f"{len(of_jar.rows)} APIs", keys, lacks, why))), True)
+
+
+def add_configuration(repository: MavenRepository, release: str) -> str:
+    """Add the configuration keys of a known release, and say how many or why they are not known."""
+    try:
+        of_jars = configuration.read(repository, release)
+    except (NotFetched, UnreadableConfiguration) as error:
+        return f"broker configuration not known: {error}"
+    knowledge.use_package(base().with_texts(configuration.rewritten({release: of_jars})))
+    return f"{sum(map(len, of_jars.keys.values()))} configuration keys"
 
 
 def compare(repository: MavenRepository, release: str) -> Step:
@@ -55,7 +68,12 @@ def compare(repository: MavenRepository, release: str) -> Step:
             ]
     except (NotFetched, UnusableJar, releases.UnusableRelease) as error:
         return Step(release, str(error), False)
-    return Step(release, "; ".join(found) or f"{len(of_jar.rows)} APIs, as here", not found)
+    try:
+        differing = configuration.differences(release, configuration.read(repository, release))
+        found, said = [*found, *differing], ""
+    except (NotFetched, UnreadableConfiguration) as error:
+        said = f"; {NOT_COMPARED}: {error}"
+    return Step(release, "; ".join(found) or f"{len(of_jar.rows)} APIs, as here{said}", not found)
 
 
 def _levels(repository: MavenRepository, release: str) -> tuple[Mapping[str, Levels] | None, str]:
@@ -77,7 +95,8 @@ def base() -> Package:
 
 
 def add_all(repository: MavenRepository) -> Iterator[Step]:
-    """Add every release that is published and not known, oldest first."""
+    """Add every release that is published and not known, oldest first, and then the configuration of known ones that lack it."""
+    without = broker_configuration.not_known_for(*releases.known())
     try:
         published = repository.kafka_releases()
     except NotFetched as error:
@@ -85,3 +104,6 @@ def add_all(repository: MavenRepository) -> Iterator[Step]:
         return
     for release in missing(published):
         yield add(repository, release)
+    broker_jars.fetch(repository, without)
+    for release in without:
+        yield Step(release, add_configuration(repository, release), True)

@@ -4,7 +4,8 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from client_telemetry.knowledge import CHECKED_FILES, CHECKED_ON
+from client_telemetry.knowledge import CHECKED_FILES, CHECKED_ON, broker_configuration
+from client_telemetry.knowledge_package import configuration_differences
 
 Row = Mapping[str, str]
 
@@ -32,6 +33,13 @@ _NO_FACTS = ("source", CHECKED_ON)
 _LIBRARIES = ("client_api_versions.csv", "unnamed_client_api_versions.csv")
 _BINDINGS = "binding_librdkafka_versions.csv"
 _RELEASES, _SERVED, _UNREVIEWED = "releases.csv", "broker_api_versions.csv", "unreviewed_releases.csv"
+_SAID_BY_RELEASE = (
+    _RELEASES,
+    _SERVED,
+    _UNREVIEWED,
+    broker_configuration.FILE,
+    broker_configuration.RELEASES_FILE,
+)
 
 
 def sentences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
@@ -39,11 +47,12 @@ def sentences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     last check alone is no change.
     """
     said = [*_releases(old, new), *_served(old, new), *_newest(old, new)]
+    said += configuration_differences.sentences(old, new)
     for file in sorted({*old, *new}):
         before, after = table(old, file), table(new, file)
         if file in _CALLED:
             said += _keyed(_CALLED[file], _KEYS[file], before, after)
-        elif file not in (_RELEASES, _SERVED, _UNREVIEWED):
+        elif file not in _SAID_BY_RELEASE:
             said += _counted(file, before, after)
     return said
 

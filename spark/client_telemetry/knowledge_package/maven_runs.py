@@ -1,5 +1,5 @@
-"""What Maven fetches into a repository of its own, with its settings and mirrors: many POMs in one process, as most of the time of
-a run goes into starting it and its plugins.
+"""What Maven fetches into a repository of its own, with its settings and mirrors: many POMs or jars in one process, as most of the time
+of a run goes into starting it and its plugins.
 """
 
 import re
@@ -15,7 +15,7 @@ BASE_ADDRESS = "CLIENT_TELEMETRY_REGISTRY_MAVEN"
 """Environment variable: the address of a repository that is read without Maven."""
 TIMEOUT_S = 300
 MOST_AT_ONCE = 100
-"""POMs of a run: what an interrupted build has to fetch again, at most."""
+"""POMs or jars of a run: what an interrupted build has to fetch again, at most."""
 COORDINATES = re.compile(r"\w[\w.-]*:\w[\w.-]*:\w[\w.+-]*")
 """group:artefact:version."""
 _ERROR = r"\[.*?ERROR.*?\] "
@@ -26,7 +26,7 @@ _ALL = """<project><modelVersion>4.0.0</modelVersion><groupId>client-telemetry</
 _ONE = """<project><modelVersion>4.0.0</modelVersion><groupId>client-telemetry</groupId><artifactId>{}</artifactId><version>1</version>
 <packaging>pom</packaging><build><plugins><plugin><artifactId>maven-dependency-plugin</artifactId><executions><execution>
 <phase>validate</phase><goals><goal>copy</goal></goals><configuration><artifactItems><artifactItem><groupId>{}</groupId>
-<artifactId>{}</artifactId><version>{}</version><type>pom</type></artifactItem></artifactItems></configuration></execution></executions>
+<artifactId>{}</artifactId><version>{}</version><type>{}</type></artifactItem></artifactItems></configuration></execution></executions>
 </plugin></plugins></build></project>"""
 
 
@@ -35,9 +35,9 @@ def local(cache: Path) -> Path:
     return cache / "m2"
 
 
-def fetch_poms(cache: Path, coordinates: Iterable[str]) -> dict[str, str]:
-    """Fetch the POMs of `group:artefact:version`, and return of those that could not be fetched why. With LATEST as the version Maven
-    keeps the list of versions too. What one run fetched is kept if the next one fails.
+def fetch(cache: Path, coordinates: Iterable[str], kind: str) -> dict[str, str]:
+    """Fetch the POMs or jars (`kind`) of `group:artefact:version`, and return of those that could not be fetched why. With LATEST as the
+    version Maven keeps the list of versions too. What one run fetched is kept if the next one fails.
     """
     said: dict[str, str] = {}
     wanted = sorted(set(coordinates))
@@ -46,19 +46,19 @@ def fetch_poms(cache: Path, coordinates: Iterable[str]) -> dict[str, str]:
             said[each] = f"{each!r} is not group:artefact:version"
     fetched = [each for each in wanted if each not in said]
     for first in range(0, len(fetched), MOST_AT_ONCE):
-        said |= _fetch(cache, fetched[first : first + MOST_AT_ONCE])
+        said |= _fetch(cache, fetched[first : first + MOST_AT_ONCE], kind)
     return said
 
 
-def _fetch(cache: Path, coordinates: Sequence[str]) -> dict[str, str]:
-    """One run, in which each POM is a module: one that is not found stops no other."""
+def _fetch(cache: Path, coordinates: Sequence[str], kind: str) -> dict[str, str]:
+    """One run, in which each artefact is a module: one that is not found stops no other."""
     names = {f"pom-{place}": each for place, each in enumerate(coordinates)}
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="poms-", dir=cache) as folder:
         for name, each in names.items():
             module = Path(folder, name)
             module.mkdir()
-            (module / "pom.xml").write_text(_ONE.format(name, *each.split(":")), encoding="utf-8")
+            (module / "pom.xml").write_text(_ONE.format(name, *each.split(":"), kind), encoding="utf-8")
         modules = "".join(f"<module>{name}</module>" for name in names)
         Path(folder, "pom.xml").write_text(_ALL.format(modules), encoding="utf-8")
         try:

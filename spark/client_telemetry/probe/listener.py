@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from client_telemetry.compatibility import java_properties
+from client_telemetry.compatibility.java_properties import UnreadableProperties
 from client_telemetry.probe.connection import Address, Connection, connect
 
 Login = Callable[[Connection, Address], None]
@@ -89,24 +91,10 @@ def read_properties(path: Path) -> dict[str, str]:
         raise UnusableSettings(
             f"{path}: not UTF-8: it is to be a text file such as client.properties"
         ) from error
-    settings = {}
-    for line in re.sub(r"\\\r?\n[ \t\f]*", "", text).splitlines():
-        if line.strip() and line.lstrip()[0] not in "#!":
-            key, value = re.fullmatch(
-                r"\s*((?:\\.|[^\s=:\\])*)(?:\s*[=:]\s*|\s+|$)(.*)", line, re.DOTALL
-            ).groups()  # type: ignore[union-attr]
-            settings[_unescaped(key)] = _unescaped(value)
-    return settings
-
-
-def _unescaped(text: str) -> str:
-    """Without Java's escapes of properties files."""
-    letters = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-    return re.sub(
-        r"\\(?:u([0-9A-Fa-f]{4})|(.))",
-        lambda match: chr(int(match[1], 16)) if match[1] else letters.get(match[2], match[2]),
-        text,
-    )
+    try:
+        return {each.key: each.value for each in java_properties.parse(text)}
+    except UnreadableProperties as error:
+        raise UnusableSettings(f"{path} {error}") from error
 
 
 def security_protocol(settings: Mapping[str, str]) -> str:

@@ -61,6 +61,7 @@ def folder(tmp_path: Path) -> Path:
     shutil.copy(examples / "clients.csv", tmp_path)
     shutil.copy(CHECKOUT / "tests/data/probe/apache-4.0.1.json", tmp_path / "target.json")
     shutil.copy(examples / "campaigns.yaml", tmp_path)
+    (tmp_path / "server.properties").write_text("process.roles=broker\nnode.id=1\n")
     (tmp_path / "go.mod").write_text("module m\n\nrequire github.com/twmb/franz-go v1.18.0\n")
     (tmp_path / "var/published").mkdir(parents=True)
     (tmp_path / "subscriptions.json").write_text(

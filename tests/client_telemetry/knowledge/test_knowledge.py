@@ -7,6 +7,7 @@ from client_telemetry.knowledge import (
     DamagedKnowledge,
     advice,
     apis,
+    broker_configuration,
     client_ranges,
     edits,
     features,
@@ -24,6 +25,7 @@ from client_telemetry.knowledge import (
 FILES = [
     advice,
     apis,
+    broker_configuration,
     client_ranges,
     fingerprints,
     known_issues,
@@ -58,6 +60,23 @@ def test_a_number_is_a_number():
     [
         (releases, releases.known, "source", "", "no source"),
         (releases, releases.known, "release", "4.x", "'4.x' is not a Kafka release"),
+        (
+            broker_configuration,
+            broker_configuration._rows,
+            "release_from",
+            "4.9.9",
+            "is not in broker_configuration_releases.csv",
+        ),
+        (
+            broker_configuration,
+            broker_configuration._rows,
+            "release_from",
+            "4.0",
+            "is not in broker_configuration_releases.csv",
+        ),
+        (broker_configuration, broker_configuration._rows, "scope", "client", "is not broker or topic"),
+        (broker_configuration, broker_configuration._rows, "valid_range", "1-10", "is not like [1,...,10]"),
+        (broker_configuration, broker_configuration._rows, "internal", "no", "neither empty nor yes"),
         (apis, apis.by_key, "api_key", "x", "not a whole number"),
         (apis, apis.by_key, "used_by", "nobody", "is none of"),
         (apis, apis.by_key, "purpose", "", "purpose and source are required"),
@@ -129,6 +148,7 @@ def test_a_repeated_row_is_refused(damaged, module, load):
 LOADED = (
     (advice, advice._advices_by_library),
     (apis, apis.by_key),
+    (broker_configuration, lambda: broker_configuration.ever("broker")),
     (client_ranges, client_ranges._ranges_by_library),
     (cluster_notes, cluster_notes.known),
     (edits, edits._phrases),
@@ -143,6 +163,7 @@ LOADED = (
     (software, software.known),
 )
 OTHER_FILES = (
+    (broker_configuration, broker_configuration.RELEASES_FILE, broker_configuration.RELEASES_COLUMNS, broker_configuration.read),
     (client_ranges, client_ranges.UNNAMED_FILE, client_ranges.COLUMNS, lambda: client_ranges.read(client_ranges.UNNAMED_FILE)),
     (features, features.APIS_FILE, features.APIS_COLUMNS, features._gates),
     (products, products.IDS_FILE, products.IDS_COLUMNS, lambda: products.by_client_id("x")),

@@ -1,0 +1,227 @@
+"""Configuration keys of brokers and topics that differ between two releases, and what that means for a server.properties.
+
+    client-telemetry knowledge configuration --from 3.9.1 --to 4.0.0 [--properties server.properties] [--format text|json|csv] [--all]
+
+Keys and defaults are those that the code of the two releases defines (docs/knowledge.md). `--properties` may be repeated, as for
+brokers and controllers; a file of KAFKA_… variables of a container image is read too.
+Exit code 0; 3 if a file sets a key that the target does not have, lacks one that it requires, or has a value that it refuses; 4 if the
+configuration of a release is not known; 2 for unusable arguments or files.
+"""
+
+import codecs
+import csv
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from client_telemetry.compatibility import configuration_changes, java_properties
+from client_telemetry.compatibility.configuration_changes import OwnSettings
+from client_telemetry.compatibility.java_properties import UnreadableProperties
+from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.counted import counted
+from client_telemetry.console.formulas import guarded
+from client_telemetry.knowledge import broker_configuration, releases
+from client_telemetry.knowledge.broker_configuration import SCOPES, ChangedKey, Changes
+from client_telemetry.knowledge_package import store
+
+NO_GO, CANNOT_TELL = 3, 4
+_COLUMNS = ("file", "line", "scope", "key", "change", "before", "after")
+_EMPTY = "empty"
+_NUMBER = re.compile(r"-?\d+")
+
+Row = tuple[str, str, str, str, str, str, str]
+
+
+class UnusableProperties(ValueError):
+    """A file that cannot be read; the message has one line."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = Arguments("knowledge configuration", __doc__)
+    parser.add_argument("--from", dest="from_release", required=True, metavar="RELEASE")
+    parser.add_argument("--to", dest="to_release", required=True, metavar="RELEASE")
+    parser.add_argument(
+        "--properties",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="server.properties of a broker or controller; may be repeated",
+    )
+    parser.add_argument("--format", choices=("text", "json", "csv"), default="text")
+    parser.add_argument("--all", action="store_true", help="list the keys that are new, too")
+    args = parser.parse_args(arguments)
+    store.activate()
+    try:
+        pair = releases.upgrade(args.from_release, args.to_release)
+        own = {}
+        for path in args.properties:
+            own[str(path)] = _read(path)
+    except (releases.UnusableRelease, UnusableProperties) as error:
+        print(f"client-telemetry knowledge configuration: {error}", file=sys.stderr)
+        return 2
+    if unknown := broker_configuration.not_known_for(*pair):
+        print(
+            f"client-telemetry knowledge configuration: the configuration of {' and '.join(unknown)} is not known: "
+            "`knowledge build` reads it from the jars of a release (docs/knowledge.md)",
+            file=sys.stderr,
+        )
+        return CANNOT_TELL
+    changes = {scope: broker_configuration.changes(scope, *pair) for scope in SCOPES}
+    settings = {name: configuration_changes.of_settings(each, *pair) for name, each in own.items()}
+    _FORMATS[args.format](pair, changes, settings, args.all)
+    return NO_GO if any(each.must_change for each in settings.values()) else 0
+
+
+def _read(path: Path) -> list[java_properties.Setting]:
+    """Kafka reads it as Latin-1. A byte order mark, which Kafka takes for a part of the first key, is passed over with a warning."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UnusableProperties(f"{path}: cannot be read: {error.strerror}") from error
+    if b"\0" in content:
+        raise UnusableProperties(
+            f"{path}: not a properties file: it has NUL bytes (save it as UTF-8 or ASCII)"
+        )
+    if content.startswith(codecs.BOM_UTF8):
+        print(
+            f"{path}: begins with a byte order mark, which Kafka takes for a part of the first key",
+            file=sys.stderr,
+        )
+        content = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        settings = java_properties.parse(content.decode("latin-1"))
+    except UnreadableProperties as error:
+        raise UnusableProperties(f"{path} {error}") from error
+    if not settings:
+        raise UnusableProperties(f"{path}: sets nothing: specify the server.properties of a broker")
+    return configuration_changes.of_environment(settings)
+
+
+def _text(
+    pair: tuple[str, str], changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_all: bool
+) -> None:
+    for name, settings in own.items():
+        print(f"{name}, from {pair[0]} to {pair[1]}:")
+        for line in _lines_of_file(settings, pair[1]) or ("  nothing that it sets changes",):
+            print(line)
+        print()
+    for scope, of_scope in changes.items():
+        print(f"{scope.capitalize()} configuration, {pair[0]} to {pair[1]}:")
+        for line in _lines_of_scope(
+            of_scope, list_all, with_defaults=not (own and scope == broker_configuration.BROKER)
+        ):
+            print(line)
+
+
+def _lines_of_file(settings: OwnSettings, to_release: str) -> list[str]:
+    """What changes for one file, most urgent first."""
+    lines = [
+        f"  required by {to_release} and not set, so the broker does not start: {key}"
+        for key in settings.missing
+    ]
+    lines += [
+        f"  line {each.setting.line}: {each.setting.key}={each.setting.value}: refused, so the broker does not start: valid is {each.valid_range}"
+        for each in settings.refused
+    ]
+    for heading, found in (
+        (f"does not exist in {to_release}, which ignores it", settings.gone),
+        (f"takes effect: it exists in {to_release} and not before", settings.takes_effect),
+        ("exists in neither release, and is ignored", settings.in_neither),
+    ):
+        lines += [f"  line {each.setting.line}: {each.setting.key}: {heading}" for each in found]
+    lines += [f"  not set, default changes: {_changed_default(each)}" for each in settings.defaults]
+    if settings.not_judged:
+        names = ", ".join(each.setting.key for each in settings.not_judged)
+        lines.append(
+            f"  not keys of Apache Kafka's brokers (plugins, authorizers, products), not judged: {names}"
+        )
+    return lines
+
+
+def _lines_of_scope(changes: Changes, list_all: bool, *, with_defaults: bool) -> Iterator[str]:
+    """`with_defaults`: a file's part has them already."""
+    yield f"  gone: {', '.join(key for key, _ in changes.gone) or 'none'}"
+    if with_defaults:
+        for each in changes.defaults:
+            yield f"  default changes: {_changed_default(each)}"
+    for each in changes.ranges:
+        yield f"  valid range changes: {each.key} {each.before.valid_range or 'not a range'} -> {each.after.valid_range or 'not a range'}"
+    names = ": " + ", ".join(key for key, _ in changes.new) if list_all and changes.new else ""
+    yield f"  new: {counted(len(changes.new), 'key')}{names}{'' if list_all or not changes.new else ' (--all lists them)'}"
+
+
+def _changed_default(each: ChangedKey) -> str:
+    return f"{each.key} {each.before.default or _EMPTY} -> {each.after.default or _EMPTY}"
+
+
+def _rows(changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_all: bool) -> Iterator[Row]:
+    for scope, of_scope in changes.items():
+        for key, definition in of_scope.gone:
+            yield "", "", scope, key, "gone", definition.default, ""
+        for each in of_scope.defaults:
+            yield "", "", scope, each.key, "default", each.before.default, each.after.default
+        for each in of_scope.ranges:
+            yield "", "", scope, each.key, "valid_range", each.before.valid_range, each.after.valid_range
+        for key, definition in of_scope.new if list_all else ():
+            yield "", "", scope, key, "new", "", definition.default
+    for name, settings in own.items():
+        yield from _rows_of_file(name, settings)
+
+
+def _rows_of_file(name: str, settings: OwnSettings) -> Iterator[Row]:
+    for key in settings.missing:
+        yield name, "", broker_configuration.BROKER, key, "set_missing", "", ""
+    for refused in settings.refused:
+        yield (
+            name,
+            str(refused.setting.line),
+            broker_configuration.BROKER,
+            refused.setting.key,
+            "set_refused",
+            refused.setting.value,
+            refused.valid_range,
+        )
+    for change, found in _FILE_LISTS:
+        for each in getattr(settings, found):
+            yield name, str(each.setting.line), broker_configuration.BROKER, each.setting.key, change, "", ""
+    for changed in settings.defaults:
+        yield (
+            name,
+            "",
+            broker_configuration.BROKER,
+            changed.key,
+            "unset_default",
+            changed.before.default,
+            changed.after.default,
+        )
+
+
+_FILE_LISTS = (
+    ("set_gone", "gone"),
+    ("set_takes_effect", "takes_effect"),
+    ("set_in_neither", "in_neither"),
+    ("set_not_judged", "not_judged"),
+)
+
+
+def _csv(
+    pair: tuple[str, str], changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_all: bool
+) -> None:
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow(_COLUMNS)
+    for row in _rows(changes, own, list_all):
+        out.writerow([cell if _NUMBER.fullmatch(cell) else guarded(cell) for cell in row])
+
+
+def _json(
+    pair: tuple[str, str], changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_all: bool
+) -> None:
+    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in _rows(changes, own, list_all)]
+    document = {"from_release": pair[0], "to_release": pair[1], "changes": rows}
+    print(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+_FORMATS = {"text": _text, "csv": _csv, "json": _json}

@@ -1,0 +1,119 @@
+"""`client-telemetry knowledge configuration`: its formats, exit codes and refusals."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+
+import pytest
+from client_telemetry import knowledge
+from client_telemetry.cli import __main__ as command
+from client_telemetry.knowledge import broker_configuration
+from client_telemetry.knowledge_package import brokers, store
+
+ASK = ("--from", "3.9.1", "--to", "4.0.0")
+SETTINGS = "process.roles=broker\nbroker.id=1\nzookeeper.connect : zk\nx.y=@SUM(1)\n"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(tmp_path, monkeypatch) -> Iterator[None]:
+    monkeypatch.setenv(store.ENVIRONMENT, str(tmp_path / "kept"))
+    yield
+    knowledge.use(None)
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments: object) -> tuple[int, str, str]:
+        code = command.main(["knowledge", "configuration", *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def properties(tmp_path):
+    file = tmp_path / "server.properties"
+    file.write_text(SETTINGS)
+    return file
+
+
+def test_without_a_file_it_says_what_differs(run):
+    code, printed, error = run(*ASK)
+    assert (code, error) == (0, "")
+    assert "zookeeper.connect" in printed
+    assert "default changes: num.recovery.threads.per.data.dir 1 -> 2" in printed
+    assert "valid range changes: log.segment.bytes [14,...] -> [1048576,...]" in printed
+    assert "new: 14 keys (--all lists them)" in printed and "share.coordinator.threads" not in printed
+    assert "share.coordinator.threads" in run(*ASK, "--all")[1]
+
+
+def test_a_file_that_sets_what_is_gone_is_a_no_go(run, properties):
+    code, printed, error = run(*ASK, "--properties", properties)
+    assert (code, error) == (3, "")
+    assert "line 3: zookeeper.connect: does not exist in 4.0.0, which ignores it" in printed
+    assert "not judged: x.y" in printed
+    properties.write_text("process.roles=broker\nnode.id=1\n")
+    assert run(*ASK, "--properties", properties)[0] == 0
+
+
+def test_csv_and_json_have_the_same_rows(run, properties):
+    _, text, _ = run(*ASK, "--properties", properties, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    document = json.loads(run(*ASK, "--properties", properties, "--format", "json")[1])
+    assert (document["from_release"], document["to_release"]) == ("3.9.1", "4.0.0")
+    assert document["changes"] == rows
+    assert {
+        "file": str(properties),
+        "line": "3",
+        "scope": "broker",
+        "key": "zookeeper.connect",
+        "change": "set_gone",
+        "before": "",
+        "after": "",
+    } in rows
+
+
+def test_a_release_whose_configuration_was_not_read_is_not_known(run, monkeypatch):
+    texts = {
+        name: "\n".join(
+            line
+            for line in knowledge.shipped_texts()[name].splitlines()
+            if ",4.0.0," not in line and not line.startswith("4.0.0,")
+        )
+        for name in (broker_configuration.FILE, broker_configuration.RELEASES_FILE)
+    }
+    package = brokers.base().with_texts(texts)
+    monkeypatch.setattr(store, "activate", lambda: knowledge.use_package(package))
+    code, printed, error = run(*ASK)
+    assert (code, printed) == (4, "") and "the configuration of 4.0.0 is not known" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"a\0b", "it has NUL bytes"),
+        (b"# nothing\n", "sets nothing"),
+        (b"a=1\nb=\\users\n", "line 2: "),
+    ],
+)
+def test_files_that_cannot_be_used_are_one_line(run, tmp_path, content, says):
+    file = tmp_path / "a.properties"
+    if content is not None:
+        file.write_bytes(content)
+    code, printed, error = run(*ASK, "--properties", file)
+    assert (code, printed) == (2, "") and says in error and error.count("\n") == 1
+
+
+def test_releases_that_cannot_be_asked_about_are_one_line(run):
+    for pair in (("3.9.1", "3.9.1"), ("3.9", "4.0.0"), ("3.9.1", "9.9.9")):
+        code, printed, error = run("--from", pair[0], "--to", pair[1])
+        assert (code, printed) == (2, "") and error.count("\n") == 1
+
+
+def test_a_byte_order_mark_is_said(run, properties):
+    properties.write_bytes(b"\xef\xbb\xbf" + properties.read_bytes())
+    code, printed, error = run(*ASK, "--properties", properties)
+    assert code == 3 and "byte order mark" in error and "process.roles" not in printed.partition("\n\n")[0]

@@ -1,0 +1,80 @@
+"""What becomes of a broker's settings on another release. What brokers do with them was tried on their classes (docs/knowledge.md)."""
+
+from client_telemetry.compatibility import configuration_changes
+from client_telemetry.compatibility.java_properties import parse
+
+KRAFT = "process.roles=broker\nnode.id=1\n"
+
+
+def of(text: str, from_release: str = "3.9.1", to_release: str = "4.0.0"):
+    settings = configuration_changes.of_environment(parse(text))
+    return configuration_changes.of_settings(settings, from_release, to_release)
+
+
+def keys(found):
+    return [each.setting.key for each in found]
+
+
+def test_keys_that_the_target_does_not_have():
+    found = of(KRAFT + "zookeeper.connect=zk:2181\nlog.message.format.version=2.8\nlog.dirs=/a\n")
+    assert keys(found.gone) == ["zookeeper.connect", "log.message.format.version"] and found.must_change
+    assert found.gone[0].setting.line == 3
+    assert not of(KRAFT).must_change
+
+
+def test_a_rollback_finds_what_the_older_release_does_not_know():
+    found = of(KRAFT + "share.coordinator.threads=2\n", "4.0.0", "3.9.1")
+    assert keys(found.gone) == ["share.coordinator.threads"]
+    prepared = of(KRAFT + "share.coordinator.threads=2\n")
+    assert keys(prepared.takes_effect) == ["share.coordinator.threads"] and not prepared.must_change
+
+
+def test_required_keys_and_their_synonym():
+    assert of("broker.id=1\nzookeeper.connect=zk\n").missing == ("process.roles",)
+    assert of("log.dirs=/a\n").missing == ("node.id", "process.roles")
+    assert of("process.roles=broker\nbroker.id=1\n").missing == ()
+
+
+def test_values_outside_of_the_range_of_the_target():
+    found = of(KRAFT + "log.segment.bytes=1000\nnum.io.threads=${threads}\n")
+    assert [(each.setting.key, each.valid_range) for each in found.refused] == [
+        ("log.segment.bytes", "[1048576,...]")
+    ]
+    assert of(KRAFT + "log.segment.bytes=1048576\n").refused == ()
+
+
+def test_a_default_changes_only_where_the_key_is_not_set():
+    recovery = "num.recovery.threads.per.data.dir"
+    assert recovery in [each.key for each in of(KRAFT).defaults]
+    assert recovery not in [each.key for each in of(f"{KRAFT}{recovery}=8\n").defaults]
+
+
+def test_keys_of_listeners_are_those_that_they_set_for_them():
+    found = of(
+        KRAFT
+        + "listener.name.internal.scram-sha-256.sasl.jaas.config=x\n"
+        + "listener.name.internal.ssl.keystore.location=x\n"
+        + "listener.name.internal.max.connections=5\n"
+    )
+    assert (found.gone, found.not_judged) == ((), ())
+    assert keys(of("listener.name.a.b.c=1\n").not_judged) == ["listener.name.a.b.c"]
+
+
+def test_what_no_release_defines_is_not_judged():
+    found = of(KRAFT + "confluent.license=a\nsuper.users=User:a\nauthorizer.class.name=x\n")
+    assert keys(found.not_judged) == ["confluent.license", "super.users"]
+
+
+def test_what_only_other_releases_define():
+    assert keys(of(KRAFT + "port=9092\n").in_neither) == ["port"]
+
+
+def test_variables_of_container_images():
+    found = of(
+        "KAFKA_ZOOKEEPER_CONNECT=zk:2181\nKAFKA_NODE_ID=1\nKAFKA_PROCESS_ROLES=broker\nKAFKA_HEAP_OPTS=-Xmx1g\n"
+    )
+    assert keys(found.gone) == ["zookeeper.connect"] and found.missing == () and found.not_judged == ()
+
+
+def test_the_last_of_equal_keys_counts():
+    assert of(KRAFT + "log.segment.bytes=1\nlog.segment.bytes=2000000\n").refused == ()
