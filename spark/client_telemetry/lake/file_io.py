@@ -9,11 +9,10 @@ import threading
 from collections import OrderedDict
 from typing import Protocol, cast
 
-from pyarrow import fs
-from pyiceberg.io import S3_RETRY_STRATEGY_IMPL, InputFile, InputStream, OutputFile, OutputStream
-from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
+from pyiceberg.io import InputFile, InputStream, OutputFile, OutputStream
+from pyiceberg.io.pyarrow import PyArrowFile
 
-from client_telemetry.lake.iceberg_internals import parts_of, retry_strategy
+from client_telemetry.lake.iceberg_internals import DelayedOpenFileIO, parts_of
 
 _METADATA = (".avro", ".metadata.json")
 _MOST_BYTES = 64 * 2**20
@@ -53,15 +52,8 @@ _CONTENTS = _Contents()
 """Metadata files that this process has read or written."""
 
 
-class StoreFileIO(PyArrowFileIO):
+class StoreFileIO(DelayedOpenFileIO):
     """Used like pyarrow's."""
-
-    def _initialize_s3_fs(self, netloc: str | None) -> fs.FileSystem:
-        _, (options,) = super()._initialize_s3_fs(netloc).__reduce__()
-        options["allow_delayed_open"] = True
-        if strategy := self.properties.get(S3_RETRY_STRATEGY_IMPL):
-            options["retry_strategy"] = retry_strategy(strategy)
-        return fs.S3FileSystem(**options)
 
     def new_input(self, location: str) -> PyArrowFile:
         return _StoredFile.of(super().new_input(location))

@@ -7,19 +7,22 @@ a release offers it, or has it no longer.
 from collections.abc import Callable
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
 
-from pyarrow.fs import FileSystem, S3RetryStrategy
+from pyarrow.fs import FileSystem, S3FileSystem
 from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.expressions import BooleanExpression
 from pyiceberg.expressions.visitors import _StrictMetricsEvaluator
-from pyiceberg.io import FileIO
-from pyiceberg.io.pyarrow import PyArrowFile, _import_retry_strategy
+from pyiceberg.io import S3_RETRY_STRATEGY_IMPL, FileIO
+from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO, _import_retry_strategy
 from pyiceberg.manifest import DataFile, ManifestFile, _manifests
 from pyiceberg.schema import Schema
-from pyiceberg.table import ManifestGroupPlanner, Transaction
+from pyiceberg.table import ManifestGroupPlanner, StagedTable, Table, Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.update import TableUpdate
 from pyiceberg.table.update.snapshot import _MergeAppendFiles, _OverwriteFiles
+from pyiceberg.typedef import EMPTY_DICT, Properties
 
 
 class MergingOverwrite(_OverwriteFiles, _MergeAppendFiles):  # type: ignore[misc]
@@ -43,6 +46,52 @@ class MetadataOnce(Transaction):
         return self._derived[1]
 
 
+class ExtensibleSqlCatalog(SqlCatalog):
+    """pyiceberg's catalog in a database, which leaves to its subclasses how files are reached and tables are made. What
+    calls these methods has private names in pyiceberg.
+    """
+
+    def file_io(self, properties: Properties, location: str | None) -> FileIO:
+        """What reaches the files of a table with these properties."""
+        return super()._load_file_io(properties, location)
+
+    def table_of_row(self, row: IcebergTables) -> Table:
+        """The table of a row of the catalog, its metadata read."""
+        return super()._convert_orm_to_iceberg(row)
+
+    def staged(self, current_table: Table | None, staged: StagedTable) -> StagedTable:
+        """A table with new metadata, as it is about to be written; `current_table`: what it replaces."""
+        return staged
+
+    def row_of_table(self, namespace: str, name: str, metadata_location: str) -> dict[str, str]:
+        """The row of a table whose metadata file there is already."""
+        return self._create_table_row(namespace, name, metadata_location)
+
+    def _load_file_io(self, properties: Properties = EMPTY_DICT, location: str | None = None) -> FileIO:
+        return self.file_io(properties, location)
+
+    def _convert_orm_to_iceberg(self, orm_table: IcebergTables) -> Table:
+        return self.table_of_row(orm_table)
+
+    def _update_and_stage_table(
+        self, current_table: Table | None, *arguments: Any, **named: Any
+    ) -> StagedTable:
+        return self.staged(current_table, super()._update_and_stage_table(current_table, *arguments, **named))
+
+
+class DelayedOpenFileIO(PyArrowFileIO):
+    """Opens what it writes to S3 only when there is enough for a request: a small file is sent in one instead of three.
+    pyiceberg has no property for it.
+    """
+
+    def _initialize_s3_fs(self, netloc: str | None) -> FileSystem:
+        _, (options,) = super()._initialize_s3_fs(netloc).__reduce__()
+        options["allow_delayed_open"] = True
+        if strategy := self.properties.get(S3_RETRY_STRATEGY_IMPL):
+            options["retry_strategy"] = _import_retry_strategy(strategy)
+        return S3FileSystem(**options)
+
+
 def partition_may_match(planner: ManifestGroupPlanner, spec_id: int) -> Callable[[DataFile], bool]:
     """Whether a file's partition may have rows that the planner's filter wants. Planning asks it of whole manifests only."""
     return planner._build_partition_evaluator(spec_id)
@@ -61,11 +110,6 @@ def strict_metrics(schema: Schema, where: BooleanExpression) -> _StrictMetricsEv
 def manifests(io: FileIO, manifest_list: str) -> tuple[ManifestFile, ...]:
     """Of a snapshot's manifest list. `Snapshot.manifests` reads the list at each call; callers keep what this gives."""
     return _manifests(io, manifest_list)
-
-
-def retry_strategy(name: str) -> S3RetryStrategy | None:
-    """Arrow's strategy of retries by the class that a catalog's property names; None if there is none."""
-    return _import_retry_strategy(name)
 
 
 def parts_of(file: PyArrowFile) -> tuple[str, FileSystem, int]:

@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from pydantic_core import from_json
 from pyiceberg.catalog import Catalog
-from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
+from pyiceberg.catalog.sql import IcebergTables
 from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
 from pyiceberg.io import FileIO
 from pyiceberg.serializers import Compressor
@@ -26,11 +26,12 @@ from pyiceberg.table import CommitTableResponse, StagedTable, Table
 from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil, TableMetadataV2
 from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
 from pyiceberg.table.update import TableRequirement, TableUpdate
-from pyiceberg.typedef import EMPTY_DICT, Properties
+from pyiceberg.typedef import Properties
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from client_telemetry.lake.files import FileAccess
+from client_telemetry.lake.iceberg_internals import ExtensibleSqlCatalog
 from client_telemetry.lake.refs import SharedSnapshot
 
 _TABLES_AT_ONCE = 8
@@ -70,7 +71,7 @@ class _Loaded:
     io: FileIO
 
 
-class DatabaseCatalog(SqlCatalog):
+class DatabaseCatalog(ExtensibleSqlCatalog):
     """Used like any of pyiceberg's catalogs, also from several threads."""
 
     def __init__(self, name: str, **properties: str):
@@ -90,7 +91,7 @@ class DatabaseCatalog(SqlCatalog):
         with Session(self.engine) as session:
             found = {row.table_name: row for row in session.scalars(of_these)}
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as pool:
-            tables = pool.map(self._convert_orm_to_iceberg, found.values())
+            tables = pool.map(self.table_of_row, found.values())
             return dict(zip(found, tables, strict=True))
 
     def metadata_locations(self, namespace: str) -> dict[str, str]:
@@ -103,7 +104,7 @@ class DatabaseCatalog(SqlCatalog):
 
     def register_tables(self, namespace: str, locations: Mapping[str, str]) -> None:
         """Existing metadata of new tables, of all or none."""
-        rows = [self._create_table_row(namespace, name, location) for name, location in locations.items()]
+        rows = [self.row_of_table(namespace, name, location) for name, location in locations.items()]
         with Session(self.engine) as session:
             session.execute(insert(IcebergTables), rows)
             session.commit()
@@ -140,19 +141,19 @@ class DatabaseCatalog(SqlCatalog):
             "properties": dict(metadata.properties),
         }
         metadata = metadata.model_copy(update=own)
-        io = self._load_file_io(metadata.properties, committed.metadata_location)
+        io = self.file_io(metadata.properties, committed.metadata_location)
         self._loaded[name] = _Loaded(committed.metadata_location, metadata, snapshots, io)
 
-    def _load_file_io(self, properties: Properties = EMPTY_DICT, location: str | None = None) -> FileIO:
+    def file_io(self, properties: Properties, location: str | None) -> FileIO:
         """One for all tables and commits with the same properties, with its connections."""
         merged = tuple(sorted({**self.properties, **properties}.items()))
         return FileAccess(merged).io(location or self.properties.get("warehouse", ""))
 
-    def _convert_orm_to_iceberg(self, orm_table: IcebergTables) -> Table:
-        location = orm_table.metadata_location
+    def table_of_row(self, row: IcebergTables) -> Table:
+        location = row.metadata_location
         if not location:
-            raise NoSuchTableError(f"{orm_table.table_namespace}.{orm_table.table_name} has no metadata")
-        name = (*Catalog.identifier_to_tuple(orm_table.table_namespace), orm_table.table_name)
+            raise NoSuchTableError(f"{row.table_namespace}.{row.table_name} has no metadata")
+        name = (*Catalog.identifier_to_tuple(row.table_namespace), row.table_name)
         loaded = self._loaded.get(name)
         if loaded is None or loaded.location != location:
             loaded = self._loaded[name] = self._load(location, loaded)
@@ -160,10 +161,7 @@ class DatabaseCatalog(SqlCatalog):
         metadata = loaded.metadata.model_copy(update={"properties": dict(loaded.metadata.properties)})
         return Table(name, metadata, location, loaded.io, self)
 
-    def _update_and_stage_table(
-        self, current_table: Table | None, *arguments: Any, **named: Any
-    ) -> StagedTable:
-        staged = super()._update_and_stage_table(current_table, *arguments, **named)
+    def staged(self, current_table: Table | None, staged: StagedTable) -> StagedTable:
         metadata = staged.metadata
         before = current_table.metadata.snapshot_log if current_table else []
         log = _after_the_last_removed(before, metadata)
@@ -177,7 +175,7 @@ class DatabaseCatalog(SqlCatalog):
         return staged
 
     def _load(self, location: str, before: _Loaded | None) -> _Loaded:
-        io = before.io if before else self._load_file_io(location=location)
+        io = before.io if before else self.file_io({}, location)
         with Compressor.get_compressor(location).stream_decompressor(io.new_input(location).open()) as source:
             content = from_json(source.read())
         known_snapshots = before.snapshots if before else {}
@@ -193,7 +191,7 @@ class DatabaseCatalog(SqlCatalog):
         content["snapshots"] = [snapshot for _, snapshot in snapshots.values()]
         is_ours = content["format-version"] == 2
         metadata = (_SharedMetadata.model_validate if is_ours else TableMetadataUtil.parse_obj)(content)
-        return _Loaded(location, metadata, snapshots, self._load_file_io(metadata.properties, location))
+        return _Loaded(location, metadata, snapshots, self.file_io(metadata.properties, location))
 
 
 _Entry = TypeVar("_Entry", SnapshotLogEntry, MetadataLogEntry)
