@@ -421,6 +421,30 @@ class SkippedRelease:
 
 
 @dataclass(frozen=True)
+class ConfigurationChange:
+    """A configuration key that differs between the releases of the question."""
+
+    scope: str
+    """`broker` or `topic`."""
+    key: str
+    change: str
+    """`gone`, `default`, or `valid_range` for numbers."""
+    before: str
+    after: str
+    """Defaults or ranges as in broker_configuration.csv; empty for a key that is gone."""
+
+
+@dataclass(frozen=True)
+class ConfigurationChanges:
+    """What differs in the code of the releases, whatever the brokers set."""
+
+    not_known_for: tuple[str, ...]
+    """Releases whose configuration is not known; then there are no changes, and null new keys."""
+    changes: tuple[ConfigurationChange, ...]
+    new_keys: int | None
+
+
+@dataclass(frozen=True)
 class FalseAlarm:
     """Request versions that the metrics and logs of the old brokers call deprecated although the new ones serve
     them."""
@@ -614,6 +638,7 @@ class UpgradeReport:
     """Notes of the pair of releases that do not apply, as the setup of all brokers shows."""
     way_back_notes: tuple[ClusterNote, ...]
     skipped_releases: tuple[SkippedRelease, ...]
+    configuration: ConfigurationChanges
     false_alarms: tuple[FalseAlarm, ...]
     quality_warnings: tuple[QualityWarning, ...]
     rules: tuple[Rule, ...]

@@ -26,7 +26,14 @@ from client_telemetry.reports.outcomes import (
     SAFE_SO_FAR_MEANING,
     outcome,
 )
-from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, sections, wording
+from client_telemetry.reports.upgrade import (
+    changes,
+    configuration,
+    mixed_and_rollback,
+    release_notes,
+    sections,
+    wording,
+)
 from client_telemetry.reports.upgrade.failed_logins import login_in_words
 from client_telemetry.reports.upgrade.model import (
     CONFIDENCE_MEANINGS,
@@ -329,6 +336,8 @@ def page_template() -> Template:
     filters: dict[str, object] = {
         "in_words": in_words,
         "brokers_in_words": brokers,
+        "configuration_summary": configuration.summary,
+        "configuration_lists": configuration.lists,
         "software": wording.software,
         "happens": wording.happens,
         "verdict_words": wording.verdict_words,

@@ -5,7 +5,7 @@ from client_telemetry.knowledge.apis import in_words
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, split_safe
-from client_telemetry.reports.upgrade import wording
+from client_telemetry.reports.upgrade import configuration, wording
 from client_telemetry.reports.upgrade.mixed_and_rollback import (
     differs_in_the_mixed_window,
     differs_on_rollback,
@@ -72,6 +72,7 @@ def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
             ]
         )
     lines += bullets(f"Release to skip: {each.release}. {each.what}" for each in report.skipped_releases)
+    lines += _configuration(report)
     if report.false_alarms:
         alarms = ", ".join(f"{each.api_name} {in_words(each.versions)}" for each in report.false_alarms)
         lines += bullets(
@@ -103,6 +104,13 @@ def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
         lines += bullets(f"{WEIGHTS[n.weight].capitalize()}: {n.what}" for n in report.way_back_notes)
         lines += [""] if report.way_back_notes else []
     return lines
+
+
+def _configuration(report: UpgradeReport) -> list[str]:
+    """One line, as a ticket is short and its readers are those of the clients."""
+    question, found = report.question, report.configuration
+    summary = configuration.summary(found, question.from_release, question.to_release)
+    return bullets([f"Broker configuration: {summary}{' The page lists them.' if found.changes else ''}"])
 
 
 def _applications(rows: list[tuple[Application, str | None, str | None]], listed: int) -> list[str]:
