@@ -169,7 +169,10 @@ def known_since(time_ago: dt.timedelta) -> dict[str, list[str]]:
         except NotInstalled as error:
             print(f"{name}: left out: {error}")
             continue
-        known = [each for each in published if client_versions.parse(each) <= newer.newest_known(name)]
+        oldest = known_versions()[newer.library_of(name)][0] if name not in software.bindings() else ()
+        known = [
+            each for each in published if oldest <= client_versions.parse(each) <= newer.newest_known(name)
+        ]
         if known:
             found[name] = known
     return found

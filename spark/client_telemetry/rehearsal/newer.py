@@ -28,7 +28,15 @@ def newest_known(program: str) -> _Version:
     return known_versions().get(program, ((), ()))[1]
 
 
-def published(program: str, cache: Path, before: dt.date | None = None) -> list[str]:
+def published(program: str, cache: Path) -> list[str]:
+    """Final releases, oldest first, at least one. Raises NotInstalled or NotFetched."""
+    found = _listed(program, cache)
+    if not found:
+        raise NotInstalled("its registry lists no release")
+    return found
+
+
+def _listed(program: str, cache: Path, before: dt.date | None = None) -> list[str]:
     """Final releases, oldest first. `before`: those that its registry had before that day (UTC); releases of Kafka by the day of their
     commit, as Maven says no other. Raises NotInstalled or NotFetched if the registry cannot be asked, or says no day.
     """
@@ -42,10 +50,7 @@ def published(program: str, cache: Path, before: dt.date | None = None) -> list[
     folder = cache / "lists" / program
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    found = final(ask(Workplace(folder, cache), before))
-    if not found:
-        raise NotInstalled("its registry lists no release")
-    return found
+    return final(ask(Workplace(folder, cache), before))
 
 
 def final(versions: Iterable[str]) -> list[str]:
@@ -67,7 +72,7 @@ def newer(program: str, cache: Path) -> list[str]:
 
 def since(program: str, cache: Path, day: dt.date) -> list[str]:
     """Final releases that the registry has since that day, oldest first. Raises NotInstalled or NotFetched."""
-    listed, older = _whole(program, cache), set(published(program, cache, day))
+    listed, older = _whole(program, cache), set(_listed(program, cache, day))
     return [each for each in listed if each not in older]
 
 

@@ -44,10 +44,13 @@ def _python(at: Workplace) -> Path:
 
 def of_npm(package: str) -> Published:
     def published(at: Workplace, before: dt.date | None) -> list[str]:
+        listed = re.findall(r'"([^"]+)"', at.do("npm", "view", package, "versions", "--json"))
         if before is None:
-            return re.findall(r'"([^"]+)"', at.do("npm", "view", package, "versions", "--json"))
+            return listed
         times = _object(at.do("npm", "view", package, "time", "--json"))
-        return [version for version, time in times.items() if time < before.isoformat()]
+        if undated := [version for version in listed if version not in times]:
+            raise NotInstalled(f"npm does not say when {undated[0]} was published")
+        return [version for version in listed if times[version] < before.isoformat()]
 
     return published
 

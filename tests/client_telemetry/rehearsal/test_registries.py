@@ -50,6 +50,13 @@ def test_an_npm_that_says_no_day_is_not_asked(tools):
         registries.of_npm("x")(at, NOVEMBER)
 
 
+def test_an_npm_that_says_no_day_of_one_version_is_not_asked(tools):
+    """It is neither older nor newer than the day."""
+    at, _ = tools({"versions": '["1.9.0", "2.0.0"]', "time": '{"2.0.0": "2026-11-01T00:00:00Z"}'})
+    with pytest.raises(NotInstalled, match=r"when 1\.9\.0 was published"):
+        registries.of_npm("x")(at, NOVEMBER)
+
+
 def days(*of_versions: str) -> str:
     return "\n".join(of_versions)
 
