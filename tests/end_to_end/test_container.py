@@ -72,6 +72,9 @@ def test_it_is_healthy_and_the_printed_password_logs_in(container):
         assert json.load(answer)["access_token"]
     assert (Path(container["STATE"]) / "clusters.yaml").exists()
     assert not (Path(container["STATE"]) / "airflow" / "airflow.db").exists(), "the database is PostgreSQL"
+    assert (Path(container["STATE"]) / "spark" / "warm_jobs.log").read_text() == "", (
+        "it is there, and had no error"
+    )
 
 
 def test_without_an_answer_it_is_not_healthy(tmp_path):
