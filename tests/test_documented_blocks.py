@@ -152,6 +152,7 @@ CLASSES: dict[tuple[str, str], Run | RunBy | NotRun | Python] = {
     ("docs/knowledge.md", "client-telemetry compatibility"): RunBy("client_telemetry/cli/test_knowledge.py"),
     ("docs/knowledge.md", "pip install"): RunBy("client_telemetry/cli/test_knowledge.py"),
     ("docs/knowledge.md", "client-telemetry knowledge configuration"): RunBy("client_telemetry/cli/test_knowledge_configuration.py"),
+    ("docs/knowledge.md", "client-telemetry knowledge metrics"): RunBy("client_telemetry/cli/test_knowledge_metrics.py"),
     ("docs/knowledge.md", "client-telemetry knowledge build"): RunBy("client_telemetry/cli/test_knowledge.py"),
     ("docs/knowledge-base.md", "make knowledge"): NotRun("changes the knowledge base; client_telemetry/knowledge/test_broker_release.py reads a jar"),
     ("docs/knowledge-base.md", "client_id_pattern,"): COMMANDS,

@@ -6,6 +6,7 @@ import csv
 import datetime as dt
 import io
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,9 +14,11 @@ from pathlib import Path
 import pytest
 from client_telemetry import knowledge
 from client_telemetry.cli import knowledge_build, knowledge_measure
+from client_telemetry.compatibility import configuration_changes, java_properties
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import (
     broker_configuration,
+    broker_metrics,
     client_ranges,
     client_versions,
     features,
@@ -26,9 +29,10 @@ from client_telemetry.knowledge import (
 from client_telemetry.knowledge.broker_release import csv_text
 from client_telemetry.knowledge.package import Package
 from client_telemetry.knowledge.software import JAVA_LIBRARY
-from client_telemetry.knowledge_package import brokers, store
+from client_telemetry.knowledge_package import broker_jars, brokers, configuration, store
 from client_telemetry.knowledge_package.artefacts import MavenRepository
-from client_telemetry.rehearsal import compared_with_table, newer, older_brokers
+from client_telemetry.rehearsal import broker_metrics as measured_metrics
+from client_telemetry.rehearsal import compared_with_table, newer, older_brokers, sandbox_broker
 from client_telemetry.rehearsal.library_rows import file_of
 from client_telemetry.rehearsal.subjects import Subject, known_versions, version_text
 from client_telemetry.rehearsal.workplace import NotInstalled
@@ -87,14 +91,69 @@ def test_releases_of_twelve_months_are_read_again():
     assert time.monotonic() - started < MOST_MINUTES * 60
 
 
+def test_the_configuration_of_every_release_is_that_of_its_jars():
+    repository = MavenRepository(CACHE / "artefacts")
+    known = releases.known()
+    broker_jars.fetch(repository, known)
+    differing = [
+        line
+        for release in known
+        for line in configuration.differences(release, configuration.read(repository, release))
+    ]
+    assert differing == []
+
+
+KRAFT = """process.roles=broker,controller
+listeners=C://:9093,PLAINTEXT://:9092
+controller.listener.names=C
+controller.quorum.voters=1@localhost:9093
+listener.security.protocol.map=C:PLAINTEXT,PLAINTEXT:PLAINTEXT
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "text", "says"),
+    [
+        ("4.0.0", f"{KRAFT}node.id=1\nzookeeper.connect=zk\nlog.message.format.version=3.0\nno.key=1\n", "accepted"),
+        ("4.0.0", f"{KRAFT}broker.id=1\n", "accepted"),
+        ("4.0.0", "broker.id=1\nzookeeper.connect=zk\n", 'Missing required configuration "process.roles"'),
+        ("4.0.0", f"{KRAFT}node.id=1\nlog.segment.bytes=1000\n", "Invalid value 1000 for configuration log.segment.bytes"),
+        ("3.9.1", "broker.id=1\nzookeeper.connect=zk\nlog.segment.bytes=1000\nno.key=1\n", "accepted"),
+        ("2.8.0", "broker.id=1\nzookeeper.connect=zk\nshare.coordinator.threads=1\n", "accepted"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_settings_is_what_a_release_does_with_them(release, text, says, tmp_path):
+    """Keys that it does not have are ignored; without a required one, or with a value out of range, it does not start."""
+    file = tmp_path / "server.properties"
+    file.write_text(text)
+    repository = MavenRepository(CACHE / "artefacts")
+    broker_jars.fetch(repository, [release])
+    jars = ":".join(map(str, broker_jars.class_path(repository, release)))
+    program = Path(__file__).with_name("AcceptsSettings.java")
+    done = subprocess.run(["java", "-cp", jars, program, file], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].startswith(says)
+    found = configuration_changes.of_settings(java_properties.parse(text), "3.9.2", release)
+    assert bool(found.missing or found.refused) == (says != "accepted")
+
+
+def test_metrics_of_the_newest_release_are_measured_again():
+    """What a broker shows may lack what only some runs bring about; it has nothing else."""
+    newest = broker_metrics.read()[-1]
+    with sandbox_broker.running(newest, CACHE) as broker:
+        found = measured_metrics.metrics(broker.metrics())
+    known = broker_metrics.seen(newest)
+    print(f"{newest}: {len(found & known)} of {len(known)} metrics", found ^ known)
+    assert found <= known
+    assert len(found) >= 0.98 * len(known)
+
+
 def read_of(young: set[str]) -> dict[str, object]:
-    configuration = broker_configuration
     return {
         "rows": without_sources([row for row in cells(served.FILE, served.COLUMNS) if row[0] in young]),
         "levels": {release: features.supported().get(release) for release in young},
-        "configuration keys": cells(configuration.FILE, configuration.COLUMNS),
+        "configuration keys": cells(broker_configuration.FILE, broker_configuration.COLUMNS),
         "releases whose configuration was read": cells(
-            configuration.RELEASES_FILE, configuration.RELEASES_COLUMNS
+            broker_configuration.RELEASES_FILE, broker_configuration.RELEASES_COLUMNS
         ),
     }
 
@@ -107,11 +166,16 @@ def older_texts(young: set[str]) -> dict[str, str]:
         (releases.FILE, releases.COLUMNS),
         (served.FILE, served.COLUMNS),
         (broker_configuration.RELEASES_FILE, broker_configuration.RELEASES_COLUMNS),
+        (broker_metrics.RELEASES_FILE, broker_metrics.RELEASES_COLUMNS),
     ):
         texts[file] = csv_text(columns, [row for row in cells(file, columns) if row[0] not in young])
     for file, text in texts.items():
         header, *rows = csv.reader(io.StringIO(text))
-        for first, last in (("release_from", "release_to"), ("broker_from", "broker_to")):
+        for first, last in (
+            ("release_from", "release_to"),
+            ("broker_from", "broker_to"),
+            ("in_jars_from", "in_jars_to"),
+        ):
             if first in header:
                 rows = list(clipped(rows, header.index(first), header.index(last), kept))
         texts[file] = csv_text(header, rows)

@@ -6,6 +6,7 @@
     client-telemetry knowledge diff OLD NEW             what changed, in sentences
     client-telemetry knowledge check FOLDER             a folder of one's own rows, and what they override
     client-telemetry knowledge configuration --from RELEASE --to RELEASE    keys and defaults of brokers that differ
+    client-telemetry knowledge metrics --from RELEASE --to RELEASE    metrics of brokers that are gone or new
     client-telemetry knowledge build --out FILE         a package from the artefacts of releases
     client-telemetry knowledge newer                    versions of libraries that are published and not known
     client-telemetry knowledge measure NAME==VERSION    what a library sends to older brokers, and says when refused
@@ -253,6 +254,12 @@ def configuration(arguments: Sequence[str]) -> int:
     return knowledge_configuration.main(arguments)
 
 
+def metrics(arguments: Sequence[str]) -> int:
+    from client_telemetry.cli import knowledge_metrics
+
+    return knowledge_metrics.main(arguments)
+
+
 def build(arguments: Sequence[str]) -> int:
     from client_telemetry.cli import knowledge_build
 
@@ -273,6 +280,7 @@ COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
         configuration,
         "configuration keys and defaults of brokers that differ between releases",
     ),
+    "metrics": (metrics, "metrics of brokers that are gone or new between releases"),
     "build": (build, "build a package from the artefacts of releases"),
     "newer": (newer, "versions of client libraries that registries have and no package knows"),
     "measure": (measure, "what versions of libraries send to older brokers, and say when refused: runs them"),

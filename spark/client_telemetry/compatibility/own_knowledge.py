@@ -18,6 +18,7 @@ from client_telemetry.knowledge import (
     OwnKnowledge,
     advice,
     broker_configuration,
+    broker_metrics,
     carried_versions,
     checked,
     client_ranges,
@@ -56,6 +57,7 @@ def check() -> None:
     releases.unreviewed()
     served.by(releases.known()[-1])
     broker_configuration.ever(broker_configuration.BROKER)
+    broker_metrics.check()
     features.closed(releases.known()[-1], features.newest(releases.known()[-1]))
     roles.needs()
     cluster_notes.known()

@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
+from client_telemetry.knowledge import releases
 from client_telemetry.probe.login import unsecured_token
 from client_telemetry.rehearsal import confinement, sandbox_kdc, sandbox_tls
 from client_telemetry.rehearsal.workplace import NotInstalled, Workplace
@@ -89,6 +90,13 @@ class Broker:
         """Makes topics with one record each. Raises BrokerDidNotStart."""
         self.java.run(str(OF_BROKERS / "Seed.java"), self.addresses["INTERNAL"], *topics)
 
+    def metrics(self) -> list[str]:
+        """Names of its MBeans, once it has had something to do. Raises BrokerDidNotStart."""
+        said = self.java.run(
+            str(OF_BROKERS / "BrokerMetrics.java"), str(self.java.folder), self.addresses["INTERNAL"]
+        )
+        return [line for line in said.splitlines() if line.startswith("kafka")]
+
     def restart(self) -> None:
         """Stops it in order, and starts it again with what it has kept. Raises BrokerDidNotStart."""
         self.java.restart()
@@ -126,7 +134,7 @@ def running(
 ) -> Iterator[Broker]:
     """A fresh broker while the block runs: `4.0.1`; `4.0.1#transaction.version=0` with that feature level; `3.9.1@2.7`
     in ZooKeeper mode with that inter.broker.protocol.version. 2.x is always in ZooKeeper mode, which has no SCRAM
-    credentials here. `formatting`: more arguments of StorageTool. `proxies`: more listeners, each with the address of a proxy that
+    credentials here, nor have 3.0 to 3.4. `formatting`: more arguments of StorageTool. `proxies`: more listeners, each with the address of a proxy that
     it advertises instead of its own. Raises NotInstalled or BrokerDidNotStart.
     """
     name, _, feature = broker.partition("#")
@@ -149,8 +157,7 @@ def running(
             java.start("kafka.Kafka", _written(folder / "server.properties", settings))
         else:
             properties = _written(folder / "server.properties", settings | _kraft(settings, other))
-            scram = [f"SCRAM-SHA-{bits}=[name={USERNAME},password={PASSWORD}]" for bits in (256, 512)]
-            adding = [word for each in scram for word in ("--add-scram", each)]
+            adding = _scram(release)
             adding += ["--feature", feature] if feature else []
             java.run(
                 "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", properties, *adding, *formatting
@@ -158,6 +165,14 @@ def running(
             java.start("kafka.Kafka", properties)
         java.wait_until_kafka_is_started()
         yield Broker(addresses, folder / "request.log", java, files)
+
+
+def _scram(release: str) -> list[str]:
+    """Arguments of StorageTool, which makes credentials since 3.5 (KIP-900)."""
+    if releases.parse(release) < (3, 5):
+        return []
+    credentials = [f"SCRAM-SHA-{bits}=[name={USERNAME},password={PASSWORD}]" for bits in (256, 512)]
+    return [word for each in credentials for word in ("--add-scram", each)]
 
 
 def _listeners(*, tls: bool, kerberos: bool) -> dict[str, tuple[str, str]]:
@@ -211,13 +226,15 @@ class _Java:
         self._started: tuple[str, ...] = ()
         self._starts = 0
 
-    def run(self, *program: str) -> None:
+    def run(self, *program: str) -> str:
+        """Gives what it printed. Raises BrokerDidNotStart or NotInstalled."""
         try:
             ended = confinement.run([*self.command, *program], self.environment, self.folder, START_S)
         except OSError:
             raise NotInstalled("java is not installed") from None
         if ended.code != 0:
             raise BrokerDidNotStart(_last_words(ended.output) or program[0])
+        return ended.output
 
     def start(self, *program: str) -> None:
         output = self.ending.enter_context((self.folder / "output").open("a"))

@@ -8,6 +8,7 @@ from client_telemetry.knowledge import (
     advice,
     apis,
     broker_configuration,
+    broker_metrics,
     client_ranges,
     edits,
     features,
@@ -26,6 +27,7 @@ FILES = [
     advice,
     apis,
     broker_configuration,
+    broker_metrics,
     client_ranges,
     fingerprints,
     known_issues,
@@ -149,6 +151,7 @@ LOADED = (
     (advice, advice._advices_by_library),
     (apis, apis.by_key),
     (broker_configuration, lambda: broker_configuration.ever("broker")),
+    (broker_metrics, broker_metrics.check),
     (client_ranges, client_ranges._ranges_by_library),
     (cluster_notes, cluster_notes.known),
     (edits, edits._phrases),
@@ -163,6 +166,7 @@ LOADED = (
     (software, software.known),
 )
 OTHER_FILES = (
+    (broker_metrics, broker_metrics.RELEASES_FILE, broker_metrics.RELEASES_COLUMNS, broker_metrics.read),
     (broker_configuration, broker_configuration.RELEASES_FILE, broker_configuration.RELEASES_COLUMNS, broker_configuration.read),
     (client_ranges, client_ranges.UNNAMED_FILE, client_ranges.COLUMNS, lambda: client_ranges.read(client_ranges.UNNAMED_FILE)),
     (features, features.APIS_FILE, features.APIS_COLUMNS, features._gates),

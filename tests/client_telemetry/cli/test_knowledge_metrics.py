@@ -1,0 +1,52 @@
+"""`client-telemetry knowledge metrics`: its formats, exit codes and refusals."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+
+import pytest
+from client_telemetry import knowledge
+from client_telemetry.cli import __main__ as command
+from client_telemetry.knowledge_package import store
+
+ASK = ("--from", "3.9.2", "--to", "4.0.0")
+ZOOKEEPER = "kafka.server:type=ZooKeeperClientMetrics,name=ZooKeeperRequestLatencyMs"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(tmp_path, monkeypatch) -> Iterator[None]:
+    monkeypatch.setenv(store.ENVIRONMENT, str(tmp_path / "kept"))
+    yield
+    knowledge.use(None)
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = command.main(["knowledge", "metrics", *arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_what_is_gone_and_new(run):
+    code, printed, error = run(*ASK)
+    assert (code, error) == (0, "") and f"    {ZOOKEEPER}\n" in printed
+    assert "(--all lists them)" in printed and "ControlPlane" not in printed
+    assert "ControlPlane" in run(*ASK, "--all")[1]
+
+
+def test_csv_and_json_have_the_same_rows(run):
+    rows = list(csv.DictReader(io.StringIO(run(*ASK, "--format", "csv")[1])))
+    document = json.loads(run(*ASK, "--format", "json")[1])
+    assert document["changes"] == rows and {row["change"] for row in rows} <= {"gone", "new"}
+    assert any(row["name"] == "ZooKeeperRequestLatencyMs" for row in rows)
+
+
+def test_what_cannot_be_told_or_asked_is_one_line(run):
+    code, printed, error = run("--from", "2.3.1", "--to", "4.0.0")
+    assert (code, printed, error.count("\n")) == (4, "", 1) and "of 2.3.1 are not known" in error
+    for pair in (("3.9.1", "3.9.1"), ("3.9", "4.0.0")):
+        code, printed, error = run("--from", pair[0], "--to", pair[1])
+        assert (code, printed, error.count("\n")) == (2, "", 1)
