@@ -1,7 +1,10 @@
 """profile: from connections and sessions to clients: who is out there, and who owns them."""
 
+import pyarrow.compute as pc
+
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.lake.files import stored_rows
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.options import add_options, no_days
 from client_telemetry.pipeline.queries import queries
@@ -27,7 +30,7 @@ def profile(stage: Stage) -> Outcome:
     where = {"cluster_id": cluster, "dt": days}
     with queries(stage, inputs, READ) as of_days:
         of_days.replace(branch, CLIENTS, clients(of_days, rules, stage.cluster_name), **where)
-    facts = {"connections": inputs.count(CLIENT_CONNECTIONS), "sessions": inputs.count(CLIENT_SESSIONS)}
+    facts = {"connections": _connections(inputs), "sessions": inputs.count(CLIENT_SESSIONS)}
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     found = lake.rows(CLIENTS, columns=("dt", "principal", "owner", "application"), **where)
     without_owner = [row for row in found if row["owner"] is None]
@@ -42,6 +45,13 @@ def profile(stage: Stage) -> Outcome:
         f"{counts['clients']} clients, {counts['applications_without_owner']} of them without an owner"
     )
     return Outcome(message, counts)
+
+
+def _connections(inputs: StageInputs) -> int:
+    """Connections and refusals; a row flagged `summary` represents several."""
+    files = inputs.files(CLIENT_CONNECTIONS)
+    columns = [rows["connections"] for rows in stored_rows(files, CLIENT_CONNECTIONS, ("connections",))]
+    return sum(pc.sum(pc.fill_null(column, 1)).as_py() or 0 for column in columns)
 
 
 def main(argv: list[str] | None = None) -> int:
