@@ -4,7 +4,8 @@
 
 Keys and defaults are those that the code of the two releases defines (docs/knowledge.md). `--properties` may be repeated, as for
 brokers and controllers; a file of KAFKA_… variables of a container image is read too.
-Exit code 0; 3 if a file sets a key that the target does not have, lacks one that it requires, or has a value that it refuses; 4 if the
+Exit code 0; 3 if a file sets a key that the target does not have, lacks one that it requires, or has a value that it refuses, or if its
+settings stop the upgrade; 4 if the
 configuration of a release is not known; 2 for unusable arguments or files.
 """
 
@@ -97,7 +98,12 @@ def _read(path: Path) -> list[java_properties.Setting]:
         raise UnusableProperties(f"{path} {error}") from error
     if not settings:
         raise UnusableProperties(f"{path}: sets nothing: specify the server.properties of a broker")
-    return configuration_changes.of_environment(settings)
+    settings = configuration_changes.of_environment(settings)
+    if not configuration_changes.has_broker_keys(settings):
+        raise UnusableProperties(
+            f"{path}: sets no key of a Kafka broker: specify the server.properties of a broker"
+        )
+    return settings
 
 
 def _text(
@@ -118,7 +124,13 @@ def _text(
 
 def _lines_of_file(settings: OwnSettings, to_release: str) -> list[str]:
     """What changes for one file, most urgent first."""
-    lines = [
+    lines = [f"  {each.subject}: stops the upgrade: {each.what}" for each in settings.blockers]
+    if not settings.is_whole:
+        lines.append(
+            "  sets neither process.roles nor zookeeper.connect, so something else does (an operator, an image, a managed service): "
+            f"whether all that {to_release} requires is set is not known"
+        )
+    lines += [
         f"  required by {to_release} and not set, so the broker does not start: {key}"
         for key in settings.missing
     ]
@@ -136,7 +148,7 @@ def _lines_of_file(settings: OwnSettings, to_release: str) -> list[str]:
     if settings.not_judged:
         names = ", ".join(each.setting.key for each in settings.not_judged)
         lines.append(
-            f"  not keys of Apache Kafka's brokers (plugins, authorizers, products), not judged: {names}"
+            f"  not defined by Apache Kafka's brokers (config providers, plugins, authorizers, products), not judged: {names}"
         )
     return lines
 
@@ -172,6 +184,8 @@ def _rows(changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_a
 
 
 def _rows_of_file(name: str, settings: OwnSettings) -> Iterator[Row]:
+    for blocker in settings.blockers:
+        yield name, "", broker_configuration.BROKER, blocker.subject, "set_blocker", "", blocker.what
     for key in settings.missing:
         yield name, "", broker_configuration.BROKER, key, "set_missing", "", ""
     for refused in settings.refused:

@@ -8,18 +8,30 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from client_telemetry.compatibility import cluster_notes
+from client_telemetry.compatibility.broker_settings import BrokerSetup
 from client_telemetry.compatibility.java_properties import Setting
 from client_telemetry.knowledge import broker_configuration
 from client_telemetry.knowledge.broker_configuration import BROKER, RANGE, REQUIRED, ChangedKey, Key
+from client_telemetry.knowledge.vocabulary import Answer
 
 _LISTENER = re.compile(r"listener\.name\.[^.]+\.(.+)")
-_ENVIRONMENT = re.compile(r"KAFKA_[A-Z0-9_]+")
+_VARIABLE = re.compile(r"KAFKA_(?:CFG_)?([A-Z0-9_]+)")
+"""Bitnami's images have CFG_ in front of every key."""
+_ASSIGNED = re.compile(r"""(["']?)(KAFKA_[A-Z0-9_]+)\s*[=:]\s*(.*)\1""", re.DOTALL)
+_QUOTED = re.compile(r"""(["'])(.*)\1""", re.DOTALL)
+_BEFORE_ASSIGNED = ("export", "-")
+"""What stands before a variable in a shell script, and in the list of a Compose file."""
 _NOT_SETTINGS = re.compile(
     r"KAFKA_(?:\w+_OPTS|OPTS|VERSION|LOG4J_\w+|TOOLS_LOG4J_\w+|JMX_\w+|HOME|DATA_DIRS|CLUSTER_ID|\w*MOUNT\w*)"
 )
 """Variables of the images' own: Java's options, logging, paths."""
 _SYNONYMS = {"node.id": "broker.id", "broker.id": "node.id"}
 """Either sets the other (KafkaConfig.populateSynonyms)."""
+_MODES = ("process.roles", "zookeeper.connect")
+"""Every broker has one of them: KRaft or ZooKeeper."""
+_READ_BEFORE_ALL = re.compile(r"config\.providers(?:\..+)?")
+"""AbstractConfig reads it, so that releases without it in their ConfigDef (before 4.2) obey it too (KIP-421)."""
 
 
 class SetKey(NamedTuple):
@@ -32,7 +44,15 @@ class SetKey(NamedTuple):
 
 class RefusedValue(NamedTuple):
     setting: Setting
+    key: str
     valid_range: str
+
+
+class Blocker(NamedTuple):
+    """A note on the upgrade that applies to a broker with these settings. `subject`: the key that shows it, or `ZooKeeper mode`."""
+
+    subject: str
+    what: str
 
 
 class OwnSettings(NamedTuple):
@@ -51,30 +71,48 @@ class OwnSettings(NamedTuple):
     defaults: tuple[ChangedKey, ...]
     """Keys that the file does not set and whose default changes."""
     not_judged: tuple[SetKey, ...]
-    """Keys that no release of Apache Kafka defines: of plugins, authorizers and products."""
+    """Keys that no release of Apache Kafka defines: of config providers, plugins, authorizers and products."""
+    is_whole: bool
+    """Whether it says how the broker keeps its metadata. Otherwise something else sets that (an operator, a managed service), and
+    perhaps what is required: `missing` is empty."""
+    blockers: tuple[Blocker, ...]
+    """Most urgent first."""
 
     @property
     def must_change(self) -> bool:
-        return bool(self.gone or self.missing or self.refused)
+        return bool(self.gone or self.missing or self.refused or self.blockers)
 
 
 def of_environment(settings: Iterable[Setting]) -> list[Setting]:
     """KAFKA_… variables of container images as the keys that they set: `_` stands for a dot, `__` for an underscore, `___` for a dash.
-    Variables of the images' own are left out, other keys stay.
+    Variables of the images' own are left out, other keys stay. Quotes are the shell's, or YAML's.
 
     >>> of_environment([Setting(1, "KAFKA_NODE_ID", "1"), Setting(2, "KAFKA_HEAP_OPTS", "-Xmx1g"), Setting(3, "log.dirs", "/a")])
     [Setting(line=1, key='node.id', value='1'), Setting(line=3, key='log.dirs', value='/a')]
+    >>> of_environment([Setting(1, "export", 'KAFKA_CFG_NODE_ID="1"'), Setting(2, "-", "KAFKA_LOG_DIRS: /a")])
+    [Setting(line=1, key='node.id', value='1'), Setting(line=2, key='log.dirs', value='/a')]
     """
-    return [
-        each._replace(key=_of_variable(each.key)) if _ENVIRONMENT.fullmatch(each.key) else each
-        for each in settings
-        if not _NOT_SETTINGS.fullmatch(each.key)
-    ]
+    return [_of_variable(each) for each in map(_assigned, settings) if not _NOT_SETTINGS.fullmatch(each.key)]
 
 
-def _of_variable(name: str) -> str:
+def _assigned(setting: Setting) -> Setting:
+    if setting.key not in _BEFORE_ASSIGNED or not (match := _ASSIGNED.fullmatch(setting.value)):
+        return setting
+    return Setting(setting.line, match[2], match[3])
+
+
+def _of_variable(setting: Setting) -> Setting:
+    if not (match := _VARIABLE.fullmatch(setting.key)):
+        return setting
     signs = {"_": ".", "__": "_", "___": "-"}
-    return re.sub("_+", lambda match: signs.get(match[0], match[0]), name.removeprefix("KAFKA_").lower())
+    key = re.sub("_+", lambda found: signs.get(found[0], found[0]), match[1].lower())
+    return Setting(setting.line, key, _QUOTED.sub(r"\2", setting.value.strip()))
+
+
+def has_broker_keys(settings: Iterable[Setting]) -> bool:
+    """Whether some release of Apache Kafka defines one of them."""
+    ever = broker_configuration.ever(BROKER)
+    return any(_defined_key(each.key, ever) in ever for each in settings)
 
 
 def of_settings(settings: Sequence[Setting], from_release: str, to_release: str) -> OwnSettings:
@@ -83,22 +121,44 @@ def of_settings(settings: Sequence[Setting], from_release: str, to_release: str)
     ever = broker_configuration.ever(BROKER)
     effective = {each.key: each for each in settings}
     found = [SetKey(each, _defined_key(each.key, ever)) for each in effective.values()]
+    judged = [each for each in found if each.key in ever and not _READ_BEFORE_ALL.fullmatch(each.key)]
     is_set = {each.key for each in found} | {_SYNONYMS[each.key] for each in found if each.key in _SYNONYMS}
+    is_whole = not is_set.isdisjoint(_MODES)
+    refused = tuple(_refused(judged, after))
     return OwnSettings(
-        gone=tuple(each for each in found if each.key in before and each.key not in after),
-        in_neither=tuple(
-            each for each in found if each.key in ever and each.key not in before and each.key not in after
-        ),
-        takes_effect=tuple(each for each in found if each.key not in before and each.key in after),
-        missing=tuple(_missing(after, is_set)),
-        refused=tuple(_refused(found, after)),
+        gone=tuple(each for each in judged if each.key in before and each.key not in after),
+        in_neither=tuple(each for each in judged if each.key not in before and each.key not in after),
+        takes_effect=tuple(each for each in judged if each.key not in before and each.key in after),
+        missing=tuple(_missing(after, is_set)) if is_whole else (),
+        refused=refused,
         defaults=tuple(
             each
             for each in broker_configuration.changes(BROKER, from_release, to_release).defaults
             if each.key not in is_set and REQUIRED not in (each.before.default, each.after.default)
         ),
-        not_judged=tuple(each for each in found if each.key not in ever),
+        not_judged=tuple(each for each in found if each not in judged),
+        is_whole=is_whole,
+        blockers=tuple(
+            each
+            for each in _blockers(
+                _setup(judged, {**before, **after} if is_whole else {}), from_release, to_release
+            )
+            if each.subject not in {one.key for one in refused}
+        ),
     )
+
+
+def _setup(found: Iterable[SetKey], defined: Mapping[str, Key]) -> BrokerSetup:
+    """With the defaults of what the file does not set, if it is whole."""
+    defaults = {key: each.default for key, each in defined.items() if each.default != REQUIRED}
+    return BrokerSetup({**defaults, **{each.key: each.setting.value for each in found}})
+
+
+def _blockers(setup: BrokerSetup, from_release: str, to_release: str) -> Iterator[Blocker]:
+    for note in cluster_notes.for_upgrade(from_release, to_release):
+        applies = note.applies({0: setup})
+        if applies.answer == Answer.YES:
+            yield Blocker(applies.subject, note.what)
 
 
 def _defined_key(key: str, ever: frozenset[str]) -> str:
@@ -120,7 +180,7 @@ def _refused(found: Iterable[SetKey], after: Mapping[str, Key]) -> Iterator[Refu
     for each in found:
         valid = after[each.key].valid_range if each.key in after else ""
         if valid and not _is_within(each.setting.value, valid):
-            yield RefusedValue(each.setting, valid)
+            yield RefusedValue(each.setting, each.key, valid)
 
 
 def _is_within(value: str, valid_range: str) -> bool:

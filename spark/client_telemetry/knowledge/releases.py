@@ -111,7 +111,7 @@ def exact(release: str) -> str:
     hint = (
         ""
         if newer
-        else "; name the kafka-clients jar of a newer one with --jar, or update the knowledge base"
+        else "; a newer one takes an update of the knowledge base, or its kafka-clients jar after --jar where the command has that option"
     )
     raise UnknownRelease(
         f"unknown Kafka release {stripped}: the nearest are {', '.join(newer + older)}, the newest is {known()[-1]}{hint}"

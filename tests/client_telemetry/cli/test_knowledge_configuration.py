@@ -57,6 +57,21 @@ def test_a_file_that_sets_what_is_gone_is_a_no_go(run, properties):
     assert run(*ASK, "--properties", properties)[0] == 0
 
 
+def test_what_stops_the_upgrade_comes_first(run, properties):
+    properties.write_text("broker.id=1\nzookeeper.connect=zk\n")
+    printed = run("--from", "3.7.0", "--to", "4.1.0", "--properties", properties)[1].splitlines()
+    assert printed[1].startswith("  ZooKeeper mode: stops the upgrade: Two steps: upgrade to 3.9 first")
+    _, text, _ = run("--from", "3.7.0", "--to", "4.1.0", "--properties", properties, "--format", "csv")
+    found = [row for row in csv.DictReader(io.StringIO(text)) if row["change"] == "set_blocker"]
+    assert {row["key"] for row in found} == {"ZooKeeper mode"} and "Two steps" in found[0]["after"]
+
+
+def test_a_part_of_the_settings_is_said_to_be_one(run, properties):
+    properties.write_text("min.insync.replicas=2\n")
+    code, printed, _ = run(*ASK, "--properties", properties)
+    assert code == 0 and "sets neither process.roles nor zookeeper.connect" in printed
+
+
 def test_csv_and_json_have_the_same_rows(run, properties):
     _, text, _ = run(*ASK, "--properties", properties, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -96,7 +111,8 @@ def test_a_release_whose_configuration_was_not_read_is_not_known(run, monkeypatc
         (None, "cannot be read: No such file"),
         (b"a\0b", "it has NUL bytes"),
         (b"# nothing\n", "sets nothing"),
-        (b"a=1\nb=\\users\n", "line 2: "),
+        (b"log4j.rootLogger=INFO, stdout\n", "sets no key of a Kafka broker"),
+        (b"node.id=1\nb=\\users\n", "line 2: "),
     ],
 )
 def test_files_that_cannot_be_used_are_one_line(run, tmp_path, content, says):

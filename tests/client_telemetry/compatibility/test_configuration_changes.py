@@ -31,8 +31,45 @@ def test_a_rollback_finds_what_the_older_release_does_not_know():
 
 def test_required_keys_and_their_synonym():
     assert of("broker.id=1\nzookeeper.connect=zk\n").missing == ("process.roles",)
-    assert of("log.dirs=/a\n").missing == ("node.id", "process.roles")
+    assert of("log.dirs=/a\nzookeeper.connect=zk\n").missing == ("node.id", "process.roles")
     assert of("process.roles=broker\nbroker.id=1\n").missing == ()
+
+
+def test_of_a_part_of_the_settings_nothing_is_missing():
+    """As the config of a Strimzi resource and an MSK configuration, to which others add the rest."""
+    part = of("min.insync.replicas=2\n", "3.7.0", "4.1.0")
+    assert (part.missing, part.is_whole, part.must_change) == ((), False, False)
+    assert of(KRAFT).is_whole and of("broker.id=1\nzookeeper.connect=zk\n").is_whole
+
+
+def subjects(found):
+    return [each.subject for each in found.blockers]
+
+
+def test_what_stops_the_upgrade():
+    zookeeper = of("broker.id=1\nzookeeper.connect=zk\n", "3.7.0", "4.1.0")
+    assert set(subjects(zookeeper)) == {"ZooKeeper mode"} and zookeeper.must_change
+    assert subjects(of(KRAFT)) == [] and subjects(of("zookeeper.connect=zk\n", "2.8.2", "3.9.1")) == []
+    tokens = KRAFT + "delegation.token.master.key=a\n"
+    assert subjects(of(tokens)) == ["delegation.token.master.key"]
+    assert subjects(of(tokens + "delegation.token.secret.key=a\n")) == []
+    assert subjects(of("delegation.token.master.key=a\n")) == []
+    url = "sasl.oauthbearer.jwks.endpoint.url"
+    assert subjects(of(f"{KRAFT}listener.name.a.oauthbearer.{url}=https://a\n")) == [url]
+    assert subjects(of(KRAFT + "zookeeper.connect=zk\n", "4.0.0", "3.9.1")) == []
+
+
+def test_what_is_refused_is_not_said_twice():
+    found = of(KRAFT + "log.segment.bytes=1000\n")
+    assert len(found.refused) == 1 and subjects(found) == []
+
+
+def test_config_providers_are_read_by_releases_that_do_not_define_them():
+    text = KRAFT + "config.providers=file\nconfig.providers.file.class=a.B\n"
+    for pair in (("2.8.2", "3.9.1"), ("3.9.1", "4.2.0"), ("4.2.0", "3.9.1")):
+        found = of(text, *pair)
+        assert keys(found.not_judged) == ["config.providers", "config.providers.file.class"]
+        assert not (found.gone or found.in_neither or found.takes_effect)
 
 
 def test_values_outside_of_the_range_of_the_target():
@@ -74,6 +111,18 @@ def test_variables_of_container_images():
         "KAFKA_ZOOKEEPER_CONNECT=zk:2181\nKAFKA_NODE_ID=1\nKAFKA_PROCESS_ROLES=broker\nKAFKA_HEAP_OPTS=-Xmx1g\n"
     )
     assert keys(found.gone) == ["zookeeper.connect"] and found.missing == () and found.not_judged == ()
+
+
+def test_variables_as_people_keep_them():
+    for text in (
+        "KAFKA_CFG_NODE_ID=1\nKAFKA_CFG_PROCESS_ROLES=broker\nKAFKA_CFG_LOG_SEGMENT_BYTES=5\n",
+        "export KAFKA_NODE_ID=1\nexport KAFKA_PROCESS_ROLES='broker'\nexport KAFKA_LOG_SEGMENT_BYTES=\"5\"\n",
+        "environment:\n  - KAFKA_NODE_ID=1\n  - 'KAFKA_PROCESS_ROLES=broker'\n  - KAFKA_LOG_SEGMENT_BYTES=5\n",
+        "environment:\n  KAFKA_NODE_ID: 1\n  KAFKA_PROCESS_ROLES: broker\n  KAFKA_LOG_SEGMENT_BYTES: '5'\n",
+    ):
+        found = of(text)
+        assert (found.is_whole, found.missing) == (True, ())
+        assert [(each.key, each.setting.value) for each in found.refused] == [("log.segment.bytes", "5")]
 
 
 def test_the_last_of_equal_keys_counts():
