@@ -1,7 +1,7 @@
 # The broker plugin: included by the Makefile above, and run from there.
 
 # This needs a JDK and Maven, and neither Python nor Spark.
-MAVEN := mvn --batch-mode --quiet
+MAVEN := mvn --batch-mode --quiet -Dstyle.color=never
 PLUGIN_VERSION := $(shell sed -n 's|^  <version>\(.*\)</version>|\1|p' broker-plugin/pom.xml)
 PLUGIN := broker-plugin/target/kafka-client-telemetry-dump-$(PLUGIN_VERSION).jar
 
@@ -13,6 +13,7 @@ plugin: $(PLUGIN)  ## build and test the plugin that makes brokers write dumps, 
 $(PLUGIN): broker-plugin/pom.xml $(shell find broker-plugin/src -type f)
 	@command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac >/dev/null || { echo "There is no Java compiler: install a JDK 17 or newer (on Debian: openjdk-17-jdk-headless), or set JAVA_HOME." >&2; exit 1; }
 	@command -v mvn >/dev/null || { echo "There is no Maven: install it (on Debian: maven)." >&2; exit 1; }
+	@echo "building the broker plugin and running its tests ..."
 	@rm -f broker-plugin/target/*.jar
 	@cd broker-plugin && $(MAVEN) package
 	@rm -f broker-plugin/target/original-*.jar

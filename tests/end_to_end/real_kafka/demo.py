@@ -187,7 +187,9 @@ class Airflow:
         _wait(f"{dag} ends", RUNS_WITHIN_S, has_ended, lambda: self._how_far(path, run_id))
         say(f"  {state} after {time.monotonic() - started:.0f} s")
         if state == "failed":
-            raise SystemExit(f"{dag} failed: look at {self.url}/dags/{dag}/runs/{run_id}")
+            # Airflow ends with the demo: its page of the run is gone when this line is read.
+            logs = FOLDER / "airflow" / "logs" / f"dag_id={dag}" / f"run_id={run_id}"
+            raise SystemExit(f"{dag} failed: its logs are in {logs}")
         entry = self._call(
             f"{path}/{run_id}/taskInstances/{result_task}/xcomEntries/return_value?deserialize=true"
         )
