@@ -24,6 +24,7 @@ from client_telemetry.reports.evidence import Coverage
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.quality import quality_warnings
 from client_telemetry.reports.upgrade import (
+    broker_metrics,
     configuration,
     decision,
     earlier_report,
@@ -210,6 +211,7 @@ def build_report(
         way_back_notes=() if two_steps else release_notes.rollback_notes(*releases, setups),
         skipped_releases=release_notes.skipped_releases(*releases),
         configuration=configuration.changes(*releases),
+        broker_metrics=broker_metrics.changes(*releases),
         false_alarms=release_notes.false_alarms(*releases),
         quality_warnings=quality_warnings(warnings),
         rules=_rules(clients),

@@ -445,6 +445,19 @@ class ConfigurationChanges:
 
 
 @dataclass(frozen=True)
+class MetricChanges:
+    """Metrics of brokers (MBeans) that were seen in running brokers of the releases."""
+
+    not_known_for: tuple[str, ...]
+    """Releases of which no broker was run; then there are none, and the counts are null."""
+    gone: tuple[str, ...]
+    """Seen on the from-release; the jars of the other do not have the name. `domain:type=…,name=…,tag=*`."""
+    new: int | None
+    not_seen: int | None
+    """Seen on the from-release only, although the other may have them."""
+
+
+@dataclass(frozen=True)
 class FalseAlarm:
     """Request versions that the metrics and logs of the old brokers call deprecated although the new ones serve
     them."""
@@ -639,6 +652,7 @@ class UpgradeReport:
     way_back_notes: tuple[ClusterNote, ...]
     skipped_releases: tuple[SkippedRelease, ...]
     configuration: ConfigurationChanges
+    broker_metrics: MetricChanges
     false_alarms: tuple[FalseAlarm, ...]
     quality_warnings: tuple[QualityWarning, ...]
     rules: tuple[Rule, ...]

@@ -27,6 +27,7 @@ from client_telemetry.reports.outcomes import (
     outcome,
 )
 from client_telemetry.reports.upgrade import (
+    broker_metrics,
     changes,
     configuration,
     mixed_and_rollback,
@@ -338,6 +339,8 @@ def page_template() -> Template:
         "brokers_in_words": brokers,
         "configuration_summary": configuration.summary,
         "configuration_lists": configuration.lists,
+        "metrics_summary": broker_metrics.summary,
+        "metrics_lists": broker_metrics.lists,
         "software": wording.software,
         "happens": wording.happens,
         "verdict_words": wording.verdict_words,
