@@ -50,7 +50,6 @@ URL = "CLIENT_TELEMETRY_KNOWLEDGE_URL"
 """Environment variable: where `update` looks without --from."""
 SHIPPED = "shipped"
 """In place of a package: the files that ship with the program."""
-_LIBRARY_FILES = ("client_api_versions.csv", "unnamed_client_api_versions.csv")
 
 
 def show(arguments: Sequence[str]) -> int:
@@ -72,8 +71,11 @@ def show(arguments: Sequence[str]) -> int:
         print(f"  broker configuration not known for {', '.join(without)}")
     print(checked.sentence(checked.shipped(), dt.datetime.now(dt.UTC).date()))
     print("Libraries, newest version known:")
-    for name, version in sorted(_newest_libraries(knowledge.texts()).items()):
+    texts = knowledge.texts()
+    for name, version in sorted(differences.newest_libraries(texts).items()):
         print(f"  {name} {version}")
+    for name, version in sorted(differences.newest_bindings(texts).items()):
+        print(f"  {name} (binding) {version}")
     print("Profiles of brokers, which can be named where a release can (docs/probe.md):")
     for profile in target_profiles.known():
         print(f"  {profile.name}: {profile.product if profile.version else 'nothing is known'}")
@@ -83,13 +85,6 @@ def show(arguments: Sequence[str]) -> int:
     if warning := age.warning(knowledge.built_at(), dt.datetime.now(dt.UTC)):
         print(warning, file=sys.stderr)
     return 0
-
-
-def _newest_libraries(texts: Mapping[str, str]) -> dict[str, str]:
-    newest: dict[str, str] = {}
-    for file in _LIBRARY_FILES:
-        newest |= differences.newest_versions(differences.table(texts, file), "library", "version_to")
-    return newest
 
 
 def check(arguments: Sequence[str]) -> int:

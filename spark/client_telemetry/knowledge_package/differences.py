@@ -134,9 +134,8 @@ def _by_release(texts: Mapping[str, str], columns: Sequence[str]) -> dict[str, d
 
 def _newest(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     """Libraries and bindings of which another version is the newest known one."""
-    kinds = [(file, "library", "version_to") for file in _LIBRARIES]
-    for file, name, version in (*kinds, (_BINDINGS, "binding", "binding_version")):
-        before, after = (newest_versions(table(texts, file), name, version) for texts in (old, new))
+    for newest in (newest_libraries, newest_bindings):
+        before, after = newest(old), newest(new)
         for each in sorted(after):
             if each not in before:
                 yield f"{each} is new, up to {after[each]}."
@@ -146,7 +145,19 @@ def _newest(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
             yield f"{each} is no longer known."
 
 
-def newest_versions(rows: Iterable[Row], name: str, version: str) -> dict[str, str]:
+def newest_libraries(texts: Mapping[str, str]) -> dict[str, str]:
+    """Library -> the newest version that is known of it; its rows may be in two files, as it began to declare its name."""
+    return _newest_versions(
+        [row for file in _LIBRARIES for row in table(texts, file)], "library", "version_to"
+    )
+
+
+def newest_bindings(texts: Mapping[str, str]) -> dict[str, str]:
+    """Likewise of bindings of librdkafka, which have versions of their own."""
+    return _newest_versions(table(texts, _BINDINGS), "binding", "binding_version")
+
+
+def _newest_versions(rows: Iterable[Row], name: str, version: str) -> dict[str, str]:
     """Name -> its highest version, as it is written."""
     newest: dict[str, str] = {}
     for row in rows:

@@ -428,6 +428,8 @@ def test_show_names_what_is_newest(run):
     assert code == 0 and printed.startswith(f"Knowledge base {knowledge.version()} of ")
     assert f"to {releases.known()[-1]}; newest of each line: {releases.known()[-1]}, " in printed
     assert "  librdkafka 2." in printed
+    assert "  kafka-python 3." in printed, "its rows are in two files"
+    assert "  confluent-kafka-python (binding) 2." in printed
 
 
 def test_check_says_what_a_folder_of_ones_own_overrides_and_adds(run, tmp_path):
