@@ -166,6 +166,7 @@ def _repeated(args: argparse.Namespace) -> list[str]:
 def _report(args: argparse.Namespace) -> int:
     try:
         target = exact(named(args.to_release))
+        _check_release_to_leave(args.from_release)
         logs = find_logs(args.logs)
         _say(
             f"{counted(len(logs), 'file')}, {stored_bytes(logs) / 1e6:.1f} MB: finding the brokers that wrote them"
@@ -219,6 +220,12 @@ def _report(args: argparse.Namespace) -> int:
         _say(decision)
     _say(f"Report: {page}")
     return code
+
+
+def _check_release_to_leave(specified: str | None) -> None:
+    """Before the logs are read, which may take minutes. Raises UnusableRelease."""
+    if specified is not None and not measured_targets.is_file(specified):
+        BrokerReleases.parse(specified)
 
 
 def _release_to_leave(log_survey: Survey, specified: str | None) -> tuple[BrokerReleases, str]:

@@ -83,6 +83,7 @@ def test_a_report_for_a_measured_target_claims_nothing_that_was_not_measured(spa
         (["--to=2.7.2", "--from=2.7.2", str(TEXT)], "the brokers already run 2.7.2"),
         (["--to=4.0.1", str(LOGS / "README.md")], "none of which is an entry of kafka.request.logger"),
         (["--to=4.0.1", "nowhere.log"], "nowhere.log: no such file"),
+        (["--to=4.0.1", "--from=2.7", "nowhere.log"], "2.7 is not an exact release: use one of 2.7.0"),
         (
             ["--to=4.0.1", "--from=7=2.7.2", str(TEXT)],
             "a release is given for broker 7, but the logs are of broker 1",

@@ -16,7 +16,7 @@ from client_telemetry.sources.log_files import LogFile, lines
 from client_telemetry.sources.request_log.connection_ids import Endpoint
 from client_telemetry.sources.request_log.endpoint_owners import EndpointOwners, TwoClusters
 from client_telemetry.sources.request_log.log_look import LogReader, time_and_name
-from client_telemetry.sources.request_log.surveyed import LogLook, Survey, SurveyedFile
+from client_telemetry.sources.request_log.surveyed import FileLook, LogLook, Survey, SurveyedFile
 from client_telemetry.sources.stored_file import StoredFile
 
 
@@ -76,10 +76,7 @@ def surveyed(
         file.is_beside = file.log.file.folder in folders
     cluster_ids = sorted({cluster_id for look in in_order for cluster_id in look.cluster_ids})
     if len(cluster_ids) > 1:
-        raise TwoClusters(
-            f"the logs are of {len(cluster_ids)} clusters ({', '.join(cluster_ids)}): "
-            "name the logs of one cluster at a time"
-        )
+        raise TwoClusters(_two_clusters(in_order, cluster_ids))
     who = EndpointOwners(looks, in_order, known_brokers or {})
     brokers = who.brokers([file for file in files if file.is_server_log and file.same_as is None])
     # A broker numbered by us may be any of those that Metadata names.
@@ -89,6 +86,22 @@ def surveyed(
     return Survey(
         next(iter(cluster_ids), None), brokers, files, without_log, who.doubled, year, who.of_no_broker
     )
+
+
+def _two_clusters(looks: Sequence[FileLook], cluster_ids: Sequence[str]) -> str:
+    """Names a file of each, or one that several brokers' lines were mixed in."""
+    clusters = f"the logs are of {len(cluster_ids)} clusters"
+    for look in looks:
+        if len(look.cluster_ids) > 1:
+            return (
+                f"{clusters} ({', '.join(cluster_ids)}), and {look.file.log.file} has lines of more than one: "
+                "export the log of each cluster by itself"
+            )
+    examples = [
+        f"{cluster_id}: {next(look for look in looks if cluster_id in look.cluster_ids).file.log.file}"
+        for cluster_id in cluster_ids
+    ]
+    return f"{clusters} ({', '.join(examples)}): name the logs of one cluster at a time"
 
 
 def _find_copies(files: Sequence[SurveyedFile]) -> None:

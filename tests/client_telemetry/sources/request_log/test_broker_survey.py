@@ -157,9 +157,21 @@ def test_rotated_files_and_copies(tmp_path):
     assert [file.same_as is not None for file in found.files] == [False, False, True]
 
 
+def test_a_file_with_lines_of_two_clusters_is_named(tmp_path):
+    other = {**metadata({1: ("10.0.0.9", 9092)}), "clusterId": "another"}
+    lines = [
+        json_line(0, METADATA, {}, metadata({1: ("10.0.0.9", 9092)})),
+        json_line(1, METADATA, {}, other),
+    ]
+    with pytest.raises(TwoClusters, match=r"mixed\.log has lines of more than one: export the log of each"):
+        _survey(tmp_path, {"mixed.log": lines})
+
+
 def test_logs_of_two_clusters_are_refused(tmp_path):
     other = {**metadata({1: ("10.0.0.9", 9092)}), "clusterId": "another"}
-    with pytest.raises(TwoClusters, match="another, c1uSter"):
+    with pytest.raises(
+        TwoClusters, match=r"another: \S*b\.log, c1uSter: \S*a\.log\): name the logs of one cluster"
+    ):
         _survey(
             tmp_path,
             {
