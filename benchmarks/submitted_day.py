@@ -19,14 +19,14 @@ from benchmarks.command_cost import cost_of_command
 from benchmarks.measure import RUN_STAGE, Cost
 from benchmarks.queries import CHECKOUT, CLUSTERS, stages_of_day
 
-_TEXT = """The stages of the daily DAG over the two clusters of the sample, each started as Airflow starts it: by Python, which starts Spark \
+_TEXT = """The stages of the daily DAG over the two clusters of the sample, each started as Airflow starts it where no warm process is: by Python, which starts Spark \
 if the stage needs it, with the settings for one machine (`var/spark`), one after the other, on a new lake. \
 One run each. CPU is that of the command and of every process that it started; *JVM* is the part of Java processes, \
 the rest is Python: imports, the driver, Spark's workers. Nothing is kept between stages."""
 _STARTS = """The same command with less and less to do: what a stage pays before it reads a row. *Nothing to do*: the stage with an \
 empty list of days, so it is Python and the imports of the stage. \
 One run each."""
-_WARM = """The same night of each cluster in `include/warm.sh` (docs/deployment.md): its stages are forks of one process that has imported \
+_WARM = """The same night of each cluster as the image `airflow` runs it, here by `include/warm.sh` (docs/deployment.md): its stages are forks of one process that has imported \
 everything, and of which several clusters share the start. *A job that does nothing* is that start. One run each."""
 _PROGRAMS = {
     "no session": "",
