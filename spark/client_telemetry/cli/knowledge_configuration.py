@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from client_telemetry.compatibility import configuration_changes, java_properties
-from client_telemetry.compatibility.configuration_changes import OwnSettings
+from client_telemetry.compatibility.configuration_changes import PROTOCOL, OwnSettings
 from client_telemetry.compatibility.java_properties import UnreadableProperties
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
@@ -111,7 +111,7 @@ def _text(
 ) -> None:
     for name, settings in own.items():
         print(f"{name}, from {pair[0]} to {pair[1]}:")
-        for line in _lines_of_file(settings, pair[1]) or ("  nothing that it sets changes",):
+        for line in _lines_of_file(settings, pair) or ("  nothing that it sets changes",):
             print(line)
         print()
     for scope, of_scope in changes.items():
@@ -122,9 +122,12 @@ def _text(
             print(line)
 
 
-def _lines_of_file(settings: OwnSettings, to_release: str) -> list[str]:
+def _lines_of_file(settings: OwnSettings, pair: tuple[str, str]) -> list[str]:
     """What changes for one file, most urgent first."""
+    to_release = pair[1]
     lines = [f"  {each.subject}: stops the upgrade: {each.what}" for each in settings.blockers]
+    if settings.is_zookeeper and PROTOCOL in {each.key for each in settings.defaults}:
+        lines += _protocol(*pair)
     if not settings.is_whole:
         lines.append(
             "  sets neither process.roles nor zookeeper.connect, so something else does (an operator, an image, a managed service): "
@@ -151,6 +154,16 @@ def _lines_of_file(settings: OwnSettings, to_release: str) -> list[str]:
             f"  not defined by Apache Kafka's brokers (config providers, plugins, authorizers, products), not judged: {names}"
         )
     return lines
+
+
+def _protocol(from_release: str, to_release: str) -> Iterator[str]:
+    """The first step of Kafka's notes on every upgrade of brokers on ZooKeeper."""
+    if not releases.is_rollback(from_release, to_release):
+        line = ".".join(map(str, releases.line(from_release)))
+        yield (
+            f"  {PROTOCOL}: not set, so an upgraded broker speaks as {to_release} to those that are still on {from_release}: "
+            f"set it to {line} on all brokers before the rolling upgrade, and raise it when all are upgraded"
+        )
 
 
 def _lines_of_scope(changes: Changes, list_all: bool, *, with_defaults: bool) -> Iterator[str]:

@@ -28,6 +28,8 @@ _NOT_SETTINGS = re.compile(
 """Variables of the images' own: Java's options, logging, paths."""
 _SYNONYMS = {"node.id": "broker.id", "broker.id": "node.id"}
 """Either sets the other (KafkaConfig.populateSynonyms)."""
+PROTOCOL = "inter.broker.protocol.version"
+"""Brokers on KRaft do not read it (since 3.3, KIP-778)."""
 _MODES = ("process.roles", "zookeeper.connect")
 """Every broker has one of them: KRaft or ZooKeeper."""
 _READ_BEFORE_ALL = re.compile(r"config\.providers(?:\..+)?")
@@ -72,6 +74,8 @@ class OwnSettings(NamedTuple):
     """Keys that the file does not set and whose default changes."""
     not_judged: tuple[SetKey, ...]
     """Keys that no release of Apache Kafka defines: of config providers, plugins, authorizers and products."""
+    is_zookeeper: bool
+    """Whether it says that the broker keeps its metadata in ZooKeeper."""
     is_whole: bool
     """Whether it says how the broker keeps its metadata. Otherwise something else sets that (an operator, a managed service), and
     perhaps what is required: `missing` is empty."""
@@ -123,7 +127,7 @@ def of_settings(settings: Sequence[Setting], from_release: str, to_release: str)
     found = [SetKey(each, _defined_key(each.key, ever)) for each in effective.values()]
     judged = [each for each in found if each.key in ever and not _READ_BEFORE_ALL.fullmatch(each.key)]
     is_set = {each.key for each in found} | {_SYNONYMS[each.key] for each in found if each.key in _SYNONYMS}
-    is_whole = not is_set.isdisjoint(_MODES)
+    is_whole, is_kraft = not is_set.isdisjoint(_MODES), "process.roles" in is_set
     refused = tuple(_refused(judged, after))
     return OwnSettings(
         gone=tuple(each for each in judged if each.key in before and each.key not in after),
@@ -134,9 +138,12 @@ def of_settings(settings: Sequence[Setting], from_release: str, to_release: str)
         defaults=tuple(
             each
             for each in broker_configuration.changes(BROKER, from_release, to_release).defaults
-            if each.key not in is_set and REQUIRED not in (each.before.default, each.after.default)
+            if each.key not in is_set
+            and REQUIRED not in (each.before.default, each.after.default)
+            and not (each.key == PROTOCOL and is_kraft)
         ),
         not_judged=tuple(each for each in found if each not in judged),
+        is_zookeeper=is_whole and not is_kraft,
         is_whole=is_whole,
         blockers=tuple(
             each

@@ -31,6 +31,8 @@ SCOPES = (BROKER, TOPIC)
 NULL, REQUIRED = "null", "(required)"
 """In place of a default: the key has the value null, or must be set."""
 INTERNAL = "yes"
+_MAP = "listener.security.protocol.map"
+"""Kafka writes its default in an order of its own, another one since 3.8."""
 RANGE = re.compile(r"\[(?:(-?[\d.eE+-]+),)?\.\.\.(?:,(-?[\d.eE+-]+))?\]")
 """As `ConfigDef.Range` writes itself: `[1,...]`, `[...,10]`, `[1,...,10]`."""
 
@@ -118,9 +120,15 @@ def changes(scope: str, from_release: str, to_release: str) -> Changes:
     return Changes(
         gone=_only_in(before, after),
         new=_only_in(after, before),
-        defaults=tuple(each for each in documented if each.before.default != each.after.default),
+        defaults=tuple(
+            each for each in documented if _default(each.key, each.before) != _default(each.key, each.after)
+        ),
         ranges=tuple(each for each in documented if each.before.valid_range != each.after.valid_range),
     )
+
+
+def _default(key: str, definition: Key) -> str | list[str]:
+    return sorted(definition.default.split(",")) if key == _MAP else definition.default
 
 
 def _only_in(one: Mapping[str, Key], other: Mapping[str, Key]) -> tuple[tuple[str, Key], ...]:

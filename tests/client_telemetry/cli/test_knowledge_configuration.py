@@ -66,6 +66,19 @@ def test_what_stops_the_upgrade_comes_first(run, properties):
     assert {row["key"] for row in found} == {"ZooKeeper mode"} and "Two steps" in found[0]["after"]
 
 
+def test_brokers_on_zookeeper_keep_their_protocol_first(run, properties):
+    def printed(settings, *pair):
+        properties.write_text(f"broker.id=1\n{settings}\n")
+        return run("--from", pair[0], "--to", pair[1], "--properties", properties)[1]
+
+    advice = "set it to 2.8 on all brokers before the rolling upgrade"
+    zookeeper = "zookeeper.connect=zk"
+    assert advice in printed(zookeeper, "2.8.2", "3.9.1")
+    assert advice not in printed(f"{zookeeper}\ninter.broker.protocol.version=2.8", "2.8.2", "3.9.1")
+    assert advice not in printed("process.roles=broker", "2.8.2", "3.9.1")
+    assert "before the rolling upgrade" not in printed(zookeeper, "3.9.1", "2.8.2")
+
+
 def test_a_part_of_the_settings_is_said_to_be_one(run, properties):
     properties.write_text("min.insync.replicas=2\n")
     code, printed, _ = run(*ASK, "--properties", properties)

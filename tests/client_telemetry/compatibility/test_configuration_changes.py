@@ -86,6 +86,14 @@ def test_a_default_changes_only_where_the_key_is_not_set():
     assert recovery not in [each.key for each in of(f"{KRAFT}{recovery}=8\n").defaults]
 
 
+def test_kraft_does_not_read_the_protocol_version():
+    def changed(text):
+        return [each.key for each in of(text, "3.7.0", "3.9.1").defaults]
+
+    protocol = configuration_changes.PROTOCOL
+    assert protocol in changed("broker.id=1\nzookeeper.connect=zk\n") and protocol not in changed(KRAFT)
+
+
 def test_keys_of_listeners_are_those_that_they_set_for_them():
     found = of(
         KRAFT

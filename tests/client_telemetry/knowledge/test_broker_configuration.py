@@ -152,3 +152,9 @@ def test_rows_written_from_what_is_read_are_the_file():
     assert rows == [
         tuple(cells) for _, cells in knowledge.rows(broker_configuration.FILE, broker_configuration.COLUMNS)
     ]
+
+
+def test_the_order_of_a_map_is_no_change():
+    """Of listener.security.protocol.map, which 3.8 writes in another order."""
+    changed = [each.key for each in broker_configuration.changes("broker", "3.7.0", "4.2.0").defaults]
+    assert "listener.security.protocol.map" not in changed and "num.recovery.threads.per.data.dir" in changed
