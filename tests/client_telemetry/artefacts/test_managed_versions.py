@@ -123,6 +123,35 @@ def test_what_a_framework_brings_is_told_and_never_called_safe():
     assert verdict == "breaks"
 
 
+@pytest.mark.parametrize(
+    ("package", "version", "text", "verdict"),
+    [
+        (
+            "org.apache.flink:flink-connector-kafka-0.10_2.11",
+            "1.9.1",
+            "kafka-clients 0.10.2.1 brought by",
+            "breaks",
+        ),
+        (
+            "org.apache.flume.flume-ng-sinks:flume-ng-kafka-sink",
+            "1.8.0",
+            "kafka-clients 0.9.0.1 brought by",
+            "breaks",
+        ),
+        # Its consumer is that of kafka_2.11 0.8, of which POMs say nothing.
+        (
+            "org.apache.flink:flink-connector-kafka-0.8_2.11",
+            "1.9.1",
+            "version is not written here",
+            "insufficient_evidence",
+        ),
+    ],
+)
+def test_old_connectors_have_the_protocol_in_their_name(package, version, text, verdict):
+    ((said, judged, _),) = found("pom.xml", pom(f"{package}:{version}"))
+    assert text in said and judged == verdict
+
+
 def test_what_is_named_itself_comes_before_what_is_brought():
     text = pom(f"{SPRING_KAFKA}:3.0.9", "org.apache.kafka:kafka-clients:3.7.1")
     assert found("pom.xml", text) == [("kafka-clients 3.7.1", "safe", 7)]
