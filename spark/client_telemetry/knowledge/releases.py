@@ -11,6 +11,8 @@ from client_telemetry.knowledge import DamagedKnowledge, measured_target, rows
 FILE = "releases.csv"
 COLUMNS = ("release", "committed_on", "source")
 _AFTER_ALL = (10_000,)
+PLATFORM_FILE = "confluent_platform.csv"
+PLATFORM_COLUMNS = ("confluent_platform", "apache_kafka", "confidence", "source")
 UNREVIEWED_FILE = "unreviewed_releases.csv"
 UNREVIEWED_COLUMNS = ("release", "not_known", "source")
 
@@ -93,10 +95,16 @@ def what_is_not_known(*of_releases: str) -> str:
     )
 
 
+@cache
+def platforms() -> dict[str, str]:
+    """Line of Confluent Platform -> the line of Kafka in it."""
+    return {platform: kafka for _, (platform, kafka, _, _) in rows(PLATFORM_FILE, PLATFORM_COLUMNS)}
+
+
 def exact(release: str) -> str:
     """The release itself if it is known.
 
-    Raises NotAnExactRelease (with the patch releases that exist) or UnknownRelease (with the nearest ones, newer before
+    Raises NotAnExactRelease (with the patch releases that exist, also of the Kafka in a Confluent Platform) or UnknownRelease (with the nearest ones, newer before
     older).
     """
     stripped = release.strip()
@@ -107,6 +115,11 @@ def exact(release: str) -> str:
     if patches:
         raise NotAnExactRelease(f"{stripped} is not an exact release: use one of {', '.join(patches)}")
     newer = [candidate for candidate in known() if parse(candidate) > numbers][:3]
+    if not newer and (kafka := platforms().get(".".join(map(str, numbers[:2])))):
+        patches = [candidate for candidate in known() if parse(candidate)[:2] == parse(kafka)]
+        raise NotAnExactRelease(
+            f"{stripped} is a release of Confluent Platform, which has Kafka {kafka}: use one of {', '.join(patches)}"
+        )
     older = [candidate for candidate in known() if parse(candidate) < numbers][-1:]
     hint = (
         ""

@@ -24,8 +24,6 @@ COLUMNS = (
 )
 ALIASES_FILE = "version_aliases.csv"
 ALIASES_COLUMNS = ("software_name", "reported_version", "library_version", "source")
-PLATFORM_FILE = "confluent_platform.csv"
-PLATFORM_COLUMNS = ("confluent_platform", "apache_kafka", "confidence", "source")
 BINDINGS_FILE = "binding_librdkafka_versions.csv"
 BINDINGS_COLUMNS = ("binding", "binding_version", "librdkafka_version", "note", "source")
 
@@ -121,7 +119,7 @@ def known() -> dict[str, Software]:
 def kafka_of_confluent_platform(version: str) -> str | None:
     """The line of Kafka in a Confluent Platform release as clients and brokers report it (`7.6.1-ccs` -> `3.6`)."""
     match = _CONFLUENT_PLATFORM.match(version)
-    return _platforms().get(match[1]) if match else None
+    return releases.platforms().get(match[1]) if match else None
 
 
 def _platform_line(version: str) -> str | None:
@@ -132,7 +130,7 @@ def _platform_line(version: str) -> str | None:
         return match[1]
     match = _LINE.match(version)
     beyond = match and int(match[1].partition(".")[0]) > releases.parse(releases.known()[-1])[0]
-    return match[1] if match and beyond and match[1] in _platforms() else None
+    return match[1] if match and beyond and match[1] in releases.platforms() else None
 
 
 @cache
@@ -145,11 +143,6 @@ def _aliases() -> dict[tuple[str, str], str]:
             raise DamagedKnowledge(ALIASES_FILE, line, f"software_name {name} is not in {FILE}")
         aliases.setdefault((name, reported), version)
     return aliases
-
-
-@cache
-def _platforms() -> dict[str, str]:
-    return {platform: kafka for _, (platform, kafka, _, _) in rows(PLATFORM_FILE, PLATFORM_COLUMNS)}
 
 
 @cache
@@ -167,7 +160,7 @@ def bindings() -> dict[str, dict[str, str]]:
 
 def check() -> None:
     """Read all files about software: raises DamagedKnowledge at the first mistake."""
-    known(), _aliases(), _platforms(), bindings()
+    known(), _aliases(), releases.platforms(), bindings()
 
 
 @cache
@@ -193,7 +186,7 @@ def identify_name(name: str, version: str) -> Identity | None:
         inside = f" in {software.binding}" if software.binding else ""
         return _identity(software, None, f"{software.library}, version unknown{inside}")
     if name == _JAVA and (line := _platform_line(version)):
-        kafka = _platforms().get(line)
+        kafka = releases.platforms().get(line)
         what = f"{software.library} {kafka or ''}".strip() + f" of Confluent Platform {version}"
         return _identity(software, kafka, what)
     match = software.version_pattern.fullmatch(_aliases().get((name, version), version))

@@ -142,6 +142,11 @@ def test_releases_that_cannot_be_asked_about_are_one_line(run):
         assert (code, printed) == (2, "") and error.count("\n") == 1
 
 
+def test_a_release_of_confluent_platform_is_told_from_one_of_kafka(run):
+    code, _, error = run("--from", "7.7.0", "--to", "4.0.0")
+    assert code == 2 and "Confluent Platform, which has Kafka 3.7: use one of 3.7.0, 3.7.1, 3.7.2" in error
+
+
 def test_a_byte_order_mark_is_said(run, properties):
     properties.write_bytes(b"\xef\xbb\xbf" + properties.read_bytes())
     code, printed, error = run(*ASK, "--properties", properties)

@@ -172,7 +172,7 @@ OTHER_FILES = (
     (features, features.APIS_FILE, features.APIS_COLUMNS, features._gates),
     (products, products.IDS_FILE, products.IDS_COLUMNS, lambda: products.by_client_id("x")),
     (software, software.ALIASES_FILE, software.ALIASES_COLUMNS, software.check),
-    (software, software.PLATFORM_FILE, software.PLATFORM_COLUMNS, software.check),
+    (releases, releases.PLATFORM_FILE, releases.PLATFORM_COLUMNS, software.check),
     (software, software.BINDINGS_FILE, software.BINDINGS_COLUMNS, software.check),
 )  # fmt: skip
 """Of modules with several."""
