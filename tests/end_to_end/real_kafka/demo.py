@@ -113,7 +113,7 @@ def _let_work(play: Play, minutes: float, what: str) -> None:
         objects = len(list(play.raw.rglob("*.zst")))
         say(f"  {max(0, round(ends - time.monotonic()))} s left: {objects} raw objects in s3://{BUCKET}/raw")
     (broker,) = play.brokers
-    say("restarting the broker: its plugin tells of an hour when that ends, or when the broker stops ...")
+    say("restarting the broker, so that its plugin reports this hour now and not at its end ...")
     broker.stop()
     broker.start()
 
@@ -149,7 +149,7 @@ def _start_clients(play: Play) -> None:
     say(
         "starting clients: Java 3.9.1 (orders), librdkafka (billing), kafka-python 3 (search), and an old one:"
     )
-    say("  kafka-python 2.0.2 that was told to speak as Kafka 0.10.1 (legacy-reports)")
+    say("  kafka-python 2.0.2, configured for Kafka 0.10.1 (legacy-reports)")
     play.java("broker-3", "work", play.bootstrap, "orders", name="orders")
     play.python("confluent", "billing")
     play.python("kafka-python", "search")
