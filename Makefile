@@ -54,7 +54,7 @@ history: install  ## first seen, last seen, gone since of every application (or 
 	@$(CLIENT_TELEMETRY) history --lake=$(call quoted,$(or $(LAKE),var/lake)) $(ARGS)
 
 test: install $(STAMPS)/class_archive $(KAFKA_CLIENTS)  ## all tests that need no additional software
-	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(AIRFLOW) pytest -n 2 --dist loadfile --max-worker-restart=0 --no-loadscope-reorder $(ARGS)
 
 ask: install  ## ask an upgrade question of the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW, MECHANISMS, PLANNED_FOR=2026-12-05, ASKED_BY=contact
 	@$(call needs,CLUSTER TO,CLUSTER=fleet TO=4.3.1)$(INTERRUPTIBLE) $(CLIENT_TELEMETRY) ask $(call options,TO FROM DAY WINDOW MECHANISMS PLANNED_FOR ASKED_BY) $(call operands,$(CLUSTER)) $(END)
@@ -69,7 +69,7 @@ review: install  ## what an upgrade did to each client: CLUSTER=fleet on the loc
 MAVEN_AND_JDK := $(and $(shell command -v mvn),$(shell command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac))
 GO_AND_CC := $(and $(shell command -v go),$(shell command -v cc))
 # Four at once on two cores: tests with brokers mostly wait for clients and clocks.
-END_TO_END = $(AIRFLOW) pytest -n 4 --dist loadfile --no-loadscope-reorder -rs --durations=12 $(or $(ARGS),tests/end_to_end tests/test_documented_blocks.py tests/client_telemetry/campaign/test_year.py)
+END_TO_END = $(AIRFLOW) pytest -n 4 --dist loadfile --max-worker-restart=0 --no-loadscope-reorder -rs --durations=12 $(or $(ARGS),tests/end_to_end tests/test_documented_blocks.py tests/client_telemetry/campaign/test_year.py)
 
 e2e:  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(END_TO_END) -m "end_to_end and not long"

@@ -154,13 +154,13 @@ LISTS = {"franz-go": ["1.0.0", "99.1.0", "99.0.0-rc1"], "sarama": ["98.9.0", "99
 def _registries(monkeypatch):
     """Of three libraries; no other can be asked. Versions before 99 are of the time before 2026-11-01."""
 
-    def published(program: str, _: Path, before: dt.date | None = None) -> list[str]:
+    def listed(program: str, _: Path, before: dt.date | None = None) -> list[str]:
         if program not in LISTS:
             raise NotInstalled("npm is not installed")
         versions = newer.final(LISTS[program])
         return [each for each in versions if before is None or not each.startswith("99")]
 
-    monkeypatch.setattr(newer, "published", published)
+    monkeypatch.setattr(newer, "_listed", listed)
     monkeypatch.setattr(newer, "programs", lambda: [*LISTS, "kafkajs"])
 
 
