@@ -107,7 +107,7 @@ def _second_step(play: Play, airflow: "Airflow", minutes: float) -> None:
 
 def _let_work(play: Play, minutes: float, what: str) -> None:
     ends = time.monotonic() + minutes * 60
-    say(f"{what} for {minutes:g} minutes ...")
+    say(f"{what} for {minutes:g} minute{'s' * (minutes != 1)} ...")
     while (left := ends - time.monotonic()) > 0:
         time.sleep(min(SAID_EVERY_S, left))
         objects = len(list(play.raw.rglob("*.zst")))
