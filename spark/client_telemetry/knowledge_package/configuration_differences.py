@@ -1,15 +1,12 @@
-"""What changed between two knowledge bases about the configuration of brokers, in sentences, one for each release. Rows are compared as
-text: both need not be loadable at once.
-"""
+"""What changed between two knowledge bases about the configuration of brokers, in sentences, one for each release."""
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from client_telemetry.console.counted import first_of
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.broker_configuration import FILE, RELEASES_FILE
+from client_telemetry.knowledge_package.file_rows import Row, table
 
 _MOST_NAMES = 10
 _Name = tuple[str, str]
@@ -21,7 +18,7 @@ _Definition = tuple[str, str, str, str]
 class _Known(NamedTuple):
     releases: list[str]
     """Those that were read, oldest first."""
-    rows: list[Mapping[str, str]]
+    rows: list[Row]
 
     def of(self, release: str) -> dict[_Name, _Definition]:
         number, newest = releases.parse(release), self.releases[-1]
@@ -37,12 +34,8 @@ def sentences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
 
 
 def _known(texts: Mapping[str, str]) -> _Known:
-    read = [row["release"] for row in _table(texts, RELEASES_FILE)]
-    return _Known(sorted(read, key=releases.parse), _table(texts, FILE))
-
-
-def _table(texts: Mapping[str, str], file: str) -> list[Mapping[str, str]]:
-    return list(csv.DictReader(io.StringIO(texts.get(file, ""), newline="")))
+    read = [row["release"] for row in table(texts, RELEASES_FILE)]
+    return _Known(sorted(read, key=releases.parse), table(texts, FILE))
 
 
 def _said(old: _Known, new: _Known) -> Iterator[str]:

@@ -1,13 +1,10 @@
 """What changed between two knowledge bases, in sentences. It compares rows as text: both need not be loadable at once."""
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from client_telemetry.knowledge import CHECKED_FILES, CHECKED_ON, broker_configuration
 from client_telemetry.knowledge_package import configuration_differences
-
-Row = Mapping[str, str]
+from client_telemetry.knowledge_package.file_rows import Row, table
 
 _CALLED: Mapping[str, str] = {
     "apis.csv": "API",
@@ -55,14 +52,6 @@ def sentences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
         elif file not in _SAID_BY_RELEASE:
             said += _counted(file, before, after)
     return said
-
-
-def table(texts: Mapping[str, str], file: str) -> list[Row]:
-    """The rows of a file; none for one that is not there."""
-    return [
-        {column: cell or "" for column, cell in row.items() if column is not None}
-        for row in csv.DictReader(io.StringIO(texts.get(file, ""), newline=""))
-    ]
 
 
 def _releases(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
