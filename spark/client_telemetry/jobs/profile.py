@@ -1,10 +1,7 @@
 """profile: from connections and sessions to clients: who is out there, and who owns them."""
 
-import pyarrow.compute as pc
-
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
-from client_telemetry.lake.files import stored_rows
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.options import add_options, no_days
 from client_telemetry.pipeline.queries import queries
@@ -17,6 +14,10 @@ from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
 
 SUITES = (clients_suite.SUITE,)
+CONNECTIONS = (
+    "select cast(coalesce(sum(coalesce(connections, 1)), 0) as bigint) as connections from client_connections"
+)
+"""Connections and refusals: a row flagged `summary` represents several."""
 
 
 def profile(stage: Stage) -> Outcome:
@@ -30,7 +31,8 @@ def profile(stage: Stage) -> Outcome:
     where = {"cluster_id": cluster, "dt": days}
     with queries(stage, inputs, READ) as of_days:
         of_days.replace(branch, CLIENTS, clients(of_days, rules, stage.cluster_name), **where)
-    facts = {"connections": _connections(inputs), "sessions": inputs.count(CLIENT_SESSIONS)}
+        (total,) = of_days.answers({"connections": CONNECTIONS})["connections"]
+    facts = {"connections": total["connections"], "sessions": inputs.count(CLIENT_SESSIONS)}
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     found = lake.rows(CLIENTS, columns=("dt", "principal", "owner", "application"), **where)
     without_owner = [row for row in found if row["owner"] is None]
@@ -45,13 +47,6 @@ def profile(stage: Stage) -> Outcome:
         f"{counts['clients']} clients, {counts['applications_without_owner']} of them without an owner"
     )
     return Outcome(message, counts)
-
-
-def _connections(inputs: StageInputs) -> int:
-    """Connections and refusals; a row flagged `summary` represents several."""
-    files = inputs.files(CLIENT_CONNECTIONS)
-    columns = [rows["connections"] for rows in stored_rows(files, CLIENT_CONNECTIONS, ("connections",))]
-    return sum(pc.sum(pc.fill_null(column, 1)).as_py() or 0 for column in columns)
 
 
 def main(argv: list[str] | None = None) -> int:
