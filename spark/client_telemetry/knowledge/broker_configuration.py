@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, due, releases, rows_if_there
+from client_telemetry.knowledge import DamagedKnowledge, due, read_releases, releases, rows_if_there
 
 FILE = "broker_configuration.csv"
 COLUMNS = (
@@ -25,7 +25,7 @@ COLUMNS = (
     "source",
 )
 RELEASES_FILE = "broker_configuration_releases.csv"
-RELEASES_COLUMNS = ("release", "source")
+RELEASES_COLUMNS = read_releases.COLUMNS
 BROKER, TOPIC = "broker", "topic"
 SCOPES = (BROKER, TOPIC)
 NULL, REQUIRED = "null", "(required)"
@@ -68,25 +68,15 @@ class Changes(NamedTuple):
 class _Row(NamedTuple):
     scope: str
     key: str
-    first: int
-    """Place in `read`."""
-    last: int
+    covered: range
+    """Places in `read`."""
     definition: Key
 
 
 @cache
 def read() -> tuple[str, ...]:
     """The releases whose configuration is known, oldest first."""
-    found: dict[str, int] = {}
-    for line, (release, source) in rows_if_there(RELEASES_FILE, RELEASES_COLUMNS):
-        if release not in releases.known():
-            raise DamagedKnowledge(RELEASES_FILE, line, f"release {release} is not in {releases.FILE}")
-        if found.setdefault(release, line) != line:
-            raise DamagedKnowledge(
-                RELEASES_FILE, line, f"release {release} is already in line {found[release]}"
-            )
-        due(RELEASES_FILE, line, source=source)
-    return tuple(sorted(found, key=releases.parse))
+    return tuple(sources())
 
 
 def not_known_for(*of_releases: str) -> tuple[str, ...]:
@@ -100,9 +90,7 @@ def of(scope: str, release: str) -> Mapping[str, Key]:
     if release not in read():
         raise KeyError(release)
     place = read().index(release)
-    return {
-        row.key: row.definition for row in _rows() if row.scope == scope and row.first <= place <= row.last
-    }
+    return {row.key: row.definition for row in _rows() if row.scope == scope and place in row.covered}
 
 
 @cache
@@ -137,25 +125,21 @@ def _only_in(one: Mapping[str, Key], other: Mapping[str, Key]) -> tuple[tuple[st
 
 @cache
 def _rows() -> tuple[_Row, ...]:
-    places = {release: place for place, release in enumerate(read())}
     found: list[_Row] = []
     for line, (scope, key, first, last, kind, default, valid, internal, source) in rows_if_there(
         FILE, COLUMNS
     ):
         due(FILE, line, scope=scope, key=key, release_from=first, type=kind, source=source)
-        for release in filter(None, (first, last)):
-            if release not in places:
-                raise DamagedKnowledge(FILE, line, f"release {release} is not in {RELEASES_FILE}")
+        covered = read_releases.places(FILE, line, read(), RELEASES_FILE, first, last)
         if scope not in SCOPES:
             raise DamagedKnowledge(FILE, line, f"scope {scope!r} is not {' or '.join(SCOPES)}")
         if internal not in ("", INTERNAL):
             raise DamagedKnowledge(FILE, line, f"internal {internal!r} is neither empty nor {INTERNAL}")
         if valid and not RANGE.fullmatch(valid):
             raise DamagedKnowledge(FILE, line, f"valid_range {valid!r} is not like [1,...,10]")
-        begin, end = places[first], places[last] if last else len(places) - 1
-        if begin > end:
+        if not covered:
             raise DamagedKnowledge(FILE, line, f"release_from {first} is newer than release_to {last}")
-        found.append(_Row(scope, key, begin, end, Key(kind, default, valid, internal == INTERNAL)))
+        found.append(_Row(scope, key, covered, Key(kind, default, valid, internal == INTERNAL)))
         _check_overlap(line, found)
     return tuple(found)
 
@@ -167,15 +151,17 @@ def _check_overlap(line: int, found: Sequence[_Row]) -> None:
         return
     if (previous.scope, previous.key) > (row.scope, row.key):
         raise DamagedKnowledge(FILE, line, f"rows are sorted by scope and key: {row.key} comes too late")
-    if previous.last >= row.first:
+    if previous.covered.stop > row.covered.start:
         raise DamagedKnowledge(
-            FILE, line, f"{row.scope} key {row.key} of {read()[row.first]} is already in the row before"
+            FILE,
+            line,
+            f"{row.scope} key {row.key} of {read()[row.covered.start]} is already in the row before",
         )
 
 
 def sources() -> dict[str, str]:
     """Release -> coordinates and class of what was read for each scope, in order of SCOPES, separated by a blank."""
-    return {release: source for _, (release, source) in rows_if_there(RELEASES_FILE, RELEASES_COLUMNS)}
+    return read_releases.listed(RELEASES_FILE)
 
 
 def rows_of(
@@ -188,27 +174,16 @@ def rows_of(
     for place, scope in enumerate(SCOPES):
         for key in sorted({key for release in in_order for key in known[release][scope]}):
             defined = [known[release][scope].get(key) for release in in_order]
-            for first, last in _ranges(defined):
+            for first, last in read_releases.runs(defined):
                 definition = defined[first]
                 assert definition is not None
                 yield (
                     scope,
                     key,
-                    in_order[first],
-                    "" if last == len(in_order) - 1 else in_order[last],
+                    *read_releases.ends(in_order, first, last),
                     definition.type,
                     definition.default,
                     definition.valid_range,
                     INTERNAL if definition.is_internal else "",
                     sources_by_release[in_order[first]].split(" ")[place],
                 )
-
-
-def _ranges(defined: Sequence[Key | None]) -> Iterator[tuple[int, int]]:
-    """First and last place of each run of equal definitions."""
-    first = 0
-    for place in range(1, len(defined) + 1):
-        if place == len(defined) or defined[place] != defined[first]:
-            if defined[first] is not None:
-                yield first, place - 1
-            first = place

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, due, releases, rows_if_there
+from client_telemetry.knowledge import DamagedKnowledge, due, read_releases, releases, rows_if_there
 
 FILE = "broker_metrics.csv"
 COLUMNS = (
@@ -23,7 +23,7 @@ COLUMNS = (
     "source",
 )
 RELEASES_FILE = "broker_metrics_releases.csv"
-RELEASES_COLUMNS = ("release", "source")
+RELEASES_COLUMNS = read_releases.COLUMNS
 
 
 class Metric(NamedTuple):
@@ -60,15 +60,7 @@ class _Row(NamedTuple):
 @cache
 def read() -> tuple[str, ...]:
     """The releases whose brokers were run, oldest first."""
-    found = []
-    for line, (release, source) in rows_if_there(RELEASES_FILE, RELEASES_COLUMNS):
-        if release not in releases.known():
-            raise DamagedKnowledge(RELEASES_FILE, line, f"release {release} is not in {releases.FILE}")
-        if release in found:
-            raise DamagedKnowledge(RELEASES_FILE, line, f"release {release} occurs twice")
-        due(RELEASES_FILE, line, source=source)
-        found.append(release)
-    return tuple(sorted(found, key=releases.parse))
+    return tuple(read_releases.listed(RELEASES_FILE))
 
 
 def not_known_for(*of_releases: str) -> tuple[str, ...]:
@@ -132,12 +124,7 @@ def _rows() -> tuple[_Row, ...]:
 
 
 def _range(line: int, first: str, last: str) -> range:
-    """An empty end is the newest release that was run."""
-    places = {release: place for place, release in enumerate(read())}
-    for release in filter(None, (first, last)):
-        if release not in places:
-            raise DamagedKnowledge(FILE, line, f"release {release} is not in {RELEASES_FILE}")
-    found = range(places[first], (places[last] if last else len(places) - 1) + 1)
+    found = read_releases.places(FILE, line, read(), RELEASES_FILE, first, last)
     if not found:
         raise DamagedKnowledge(FILE, line, f"{first} is newer than {last}")
     return found
@@ -167,20 +154,7 @@ def rows_of(
             if (metric.name or metric.type) in names_by_release[each]
         ]
         is_constant = set(places) <= set(having)
-        jars = _ends(in_order, having[0], having[-1]) if is_constant else ("", "")
-        for first, last in _runs(places):
-            ends = _ends(in_order, first, last)
+        jars = read_releases.ends(in_order, having[0], having[-1]) if is_constant else ("", "")
+        for first, last in read_releases.runs([metric in seen_by_release[each] or None for each in in_order]):
+            ends = read_releases.ends(in_order, first, last)
             yield (*metric[:3], " ".join(metric.tags), *ends, *jars, f"a broker of {ends[0]} was run")
-
-
-def _ends(in_order: Sequence[str], first: int, last: int) -> tuple[str, str]:
-    return in_order[first], "" if last == len(in_order) - 1 else in_order[last]
-
-
-def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First and last of places without a gap between."""
-    first = places[0]
-    for place, following in zip(places, [*places[1:], -1], strict=True):
-        if following != place + 1:
-            yield first, place
-            first = following

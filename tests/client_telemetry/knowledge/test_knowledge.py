@@ -14,6 +14,7 @@ from client_telemetry.knowledge import (
     features,
     known_issues,
     products,
+    read_releases,
     releases,
     roles,
     rows,
@@ -166,8 +167,8 @@ LOADED = (
     (software, software.known),
 )
 OTHER_FILES = (
-    (broker_metrics, broker_metrics.RELEASES_FILE, broker_metrics.RELEASES_COLUMNS, broker_metrics.read),
-    (broker_configuration, broker_configuration.RELEASES_FILE, broker_configuration.RELEASES_COLUMNS, broker_configuration.read),
+    (read_releases, broker_metrics.RELEASES_FILE, broker_metrics.RELEASES_COLUMNS, lambda: read_releases.listed(broker_metrics.RELEASES_FILE)),
+    (read_releases, broker_configuration.RELEASES_FILE, broker_configuration.RELEASES_COLUMNS, lambda: read_releases.listed(broker_configuration.RELEASES_FILE)),
     (client_ranges, client_ranges.UNNAMED_FILE, client_ranges.COLUMNS, lambda: client_ranges.read(client_ranges.UNNAMED_FILE)),
     (features, features.APIS_FILE, features.APIS_COLUMNS, features._gates),
     (products, products.IDS_FILE, products.IDS_COLUMNS, lambda: products.by_client_id("x")),
