@@ -10,19 +10,16 @@ configuration of a release is not known; 2 for unusable arguments or files.
 """
 
 import codecs
-import csv
-import json
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from client_telemetry.cli.compared_releases import print_csv, print_json
 from client_telemetry.compatibility import configuration_changes, java_properties
 from client_telemetry.compatibility.configuration_changes import PROTOCOL, OwnSettings
 from client_telemetry.compatibility.java_properties import UnreadableProperties
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
-from client_telemetry.console.formulas import guarded
 from client_telemetry.knowledge import broker_configuration, releases
 from client_telemetry.knowledge.broker_configuration import SCOPES, ChangedKey, Changes
 from client_telemetry.knowledge_package import store
@@ -30,7 +27,6 @@ from client_telemetry.knowledge_package import store
 NO_GO, CANNOT_TELL = 3, 4
 _COLUMNS = ("file", "line", "scope", "key", "change", "before", "after")
 _EMPTY = "empty"
-_NUMBER = re.compile(r"-?\d+")
 
 Row = tuple[str, str, str, str, str, str, str]
 
@@ -237,18 +233,13 @@ _FILE_LISTS = (
 def _csv(
     pair: tuple[str, str], changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_all: bool
 ) -> None:
-    out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow(_COLUMNS)
-    for row in _rows(changes, own, list_all):
-        out.writerow([cell if _NUMBER.fullmatch(cell) else guarded(cell) for cell in row])
+    print_csv(_COLUMNS, _rows(changes, own, list_all))
 
 
 def _json(
     pair: tuple[str, str], changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_all: bool
 ) -> None:
-    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in _rows(changes, own, list_all)]
-    document = {"from_release": pair[0], "to_release": pair[1], "changes": rows}
-    print(json.dumps(document, indent=1, ensure_ascii=False))
+    print_json(pair, _COLUMNS, _rows(changes, own, list_all))
 
 
 _FORMATS = {"text": _text, "csv": _csv, "json": _json}

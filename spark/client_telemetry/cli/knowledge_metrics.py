@@ -7,11 +7,10 @@ and the jars of the other do not have its name. What only one of them showed alt
 Exit code 0; 4 if the metrics of a release are not known; 2 for unusable arguments.
 """
 
-import csv
-import json
 import sys
 from collections.abc import Iterator, Sequence
 
+from client_telemetry.cli.compared_releases import print_csv, print_json
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import broker_metrics, releases
@@ -46,8 +45,10 @@ def main(arguments: Sequence[str]) -> int:
     changes = broker_metrics.changes(*pair)
     if args.format == "text":
         _print_text(pair, changes, args.all)
+    elif args.format == "json":
+        print_json(pair, _COLUMNS, _rows(changes, args.all))
     else:
-        _print_rows(pair, list(_rows(changes, args.all)), as_json=args.format == "json")
+        print_csv(_COLUMNS, _rows(changes, args.all))
     return 0
 
 
@@ -74,13 +75,3 @@ def _rows(changes: Changes, list_all: bool) -> Iterator[tuple[str, ...]]:
         if list_all or change != "not_seen":
             for metric in metrics:
                 yield change, metric.domain, metric.type, metric.name, " ".join(metric.tags)
-
-
-def _print_rows(pair: tuple[str, str], rows: list[tuple[str, ...]], *, as_json: bool) -> None:
-    if as_json:
-        named = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-        print(json.dumps({"from_release": pair[0], "to_release": pair[1], "changes": named}, indent=1))
-        return
-    out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow(_COLUMNS)
-    out.writerows(rows)

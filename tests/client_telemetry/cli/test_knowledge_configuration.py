@@ -3,11 +3,10 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from client_telemetry import knowledge
-from client_telemetry.cli import __main__ as command
 from client_telemetry.knowledge import broker_configuration
 from client_telemetry.knowledge_package import brokers, store
 
@@ -15,20 +14,9 @@ ASK = ("--from", "3.9.1", "--to", "4.0.0")
 SETTINGS = "process.roles=broker\nbroker.id=1\nzookeeper.connect : zk\nx.y=@SUM(1)\n"
 
 
-@pytest.fixture(autouse=True)
-def _nothing_kept(tmp_path, monkeypatch) -> Iterator[None]:
-    monkeypatch.setenv(store.ENVIRONMENT, str(tmp_path / "kept"))
-    yield
-    knowledge.use(None)
-
-
 @pytest.fixture
-def run(capsys):
-    def run(*arguments: object) -> tuple[int, str, str]:
-        code = command.main(["knowledge", "configuration", *map(str, arguments)])
-        return code, *capsys.readouterr()
-
-    return run
+def run(knowledge_command):
+    return partial(knowledge_command, "configuration")
 
 
 @pytest.fixture

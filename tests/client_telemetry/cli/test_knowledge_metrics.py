@@ -3,31 +3,17 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from functools import partial
 
 import pytest
-from client_telemetry import knowledge
-from client_telemetry.cli import __main__ as command
-from client_telemetry.knowledge_package import store
 
 ASK = ("--from", "3.9.2", "--to", "4.0.0")
 ZOOKEEPER = "kafka.server:type=ZooKeeperClientMetrics,name=ZooKeeperRequestLatencyMs"
 
 
-@pytest.fixture(autouse=True)
-def _nothing_kept(tmp_path, monkeypatch) -> Iterator[None]:
-    monkeypatch.setenv(store.ENVIRONMENT, str(tmp_path / "kept"))
-    yield
-    knowledge.use(None)
-
-
 @pytest.fixture
-def run(capsys):
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = command.main(["knowledge", "metrics", *arguments])
-        return code, *capsys.readouterr()
-
-    return run
+def run(knowledge_command):
+    return partial(knowledge_command, "metrics")
 
 
 def test_what_is_gone_and_new(run):
