@@ -26,8 +26,11 @@ def become(subcommand: str, *command: str, warm: bool = True) -> int:
         return BAD_ARGUMENTS
     sys.stdout.flush()
     # Python ignores it, and so would the command.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    os.execv(_WRAPPER, [str(_WRAPPER), *([str(_WARM)] if warm else []), *command])
+    ignored = signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        os.execv(_WRAPPER, [str(_WRAPPER), *([str(_WARM)] if warm else []), *command])
+    finally:  # a process that was not replaced and writes to a closed connection would end without a word
+        signal.signal(signal.SIGPIPE, ignored)
 
 
 def run_module(

@@ -75,7 +75,7 @@ from client_telemetry.probe.probing import Limits
 command_line.limits = lambda _: Limits(1000, answer_s=0.3)
 resource.setrlimit(resource.RLIMIT_AS, (3 * 2**29, 3 * 2**29))
 """
-"""A process of its own, with 1.5 GB: a bound on this one, or tracemalloc in it, has crashed it (gh-128679 of python/cpython)."""
+"""A process of its own, so that 1.5 GB bound what is tested and nothing else."""
 
 
 def bounded(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
