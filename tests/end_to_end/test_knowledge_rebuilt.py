@@ -17,6 +17,7 @@ from client_telemetry.cli import knowledge_build, knowledge_measure
 from client_telemetry.compatibility import configuration_changes, java_properties
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import (
+    broker_classes,
     broker_configuration,
     broker_metrics,
     client_ranges,
@@ -118,6 +119,7 @@ listener.security.protocol.map=C:PLAINTEXT,PLAINTEXT:PLAINTEXT
         ("4.0.0", f"{KRAFT}broker.id=1\n", "accepted"),
         ("4.0.0", "broker.id=1\nzookeeper.connect=zk\n", 'Missing required configuration "process.roles"'),
         ("4.0.0", f"{KRAFT}node.id=1\nlog.segment.bytes=1000\n", "Invalid value 1000 for configuration log.segment.bytes"),
+        ("4.0.0", f"{KRAFT}node.id=1\nsasl.login.class=kafka.security.auth.SimpleAclAuthorizer\n", "Invalid value kafka.security.auth.SimpleAclAuthorizer for configuration sasl.login.class"),
         ("3.9.1", "broker.id=1\nzookeeper.connect=zk\nlog.segment.bytes=1000\nno.key=1\n", "accepted"),
         ("2.8.0", "broker.id=1\nzookeeper.connect=zk\nshare.coordinator.threads=1\n", "accepted"),
     ],
@@ -133,7 +135,7 @@ def test_what_is_said_of_settings_is_what_a_release_does_with_them(release, text
     done = subprocess.run(["java", "-cp", jars, program, file], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1].startswith(says)
     found = configuration_changes.of_settings(java_properties.parse(text), "3.9.2", release)
-    assert bool(found.missing or found.refused) == (says != "accepted")
+    assert bool(found.missing or found.refused or found.gone_classes) == (says != "accepted")
 
 
 def test_metrics_of_the_newest_release_are_measured_again():
@@ -152,6 +154,7 @@ def read_of(young: set[str]) -> dict[str, object]:
         "rows": without_sources([row for row in cells(served.FILE, served.COLUMNS) if row[0] in young]),
         "levels": {release: features.supported().get(release) for release in young},
         "configuration keys": cells(broker_configuration.FILE, broker_configuration.COLUMNS),
+        "classes": cells(broker_classes.FILE, broker_classes.COLUMNS),
         "releases whose configuration was read": cells(
             broker_configuration.RELEASES_FILE, broker_configuration.RELEASES_COLUMNS
         ),

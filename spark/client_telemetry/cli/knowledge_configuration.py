@@ -4,8 +4,8 @@
 
 Keys and defaults are those that the code of the two releases defines (docs/knowledge.md). `--properties` may be repeated, as for
 brokers and controllers; a file of KAFKA_… variables of a container image is read too.
-Exit code 0; 3 if a file sets a key that the target does not have, lacks one that it requires, or has a value that it refuses, or if its
-settings stop the upgrade; 4 if the
+Exit code 0; 3 if a file sets a key that the target does not have, lacks one that it requires, or has a value that it refuses, names a
+class that it does not have, or if its settings stop the upgrade; 4 if the
 configuration of a release is not known; 2 for unusable arguments or files.
 """
 
@@ -137,6 +137,11 @@ def _lines_of_file(settings: OwnSettings, pair: tuple[str, str]) -> list[str]:
         f"  line {each.setting.line}: {each.setting.key}={each.setting.value}: refused, so the broker does not start: valid is {each.valid_range}"
         for each in settings.refused
     ]
+    lines += [
+        f"  line {each.setting.line}: {each.setting.key}: names the class {each.name}, which {to_release} does not have, "
+        "so the broker does not start"
+        for each in settings.gone_classes
+    ]
     for heading, found in (
         (f"does not exist in {to_release}, which ignores it", settings.gone),
         (f"takes effect: it exists in {to_release} and not before", settings.takes_effect),
@@ -148,6 +153,11 @@ def _lines_of_file(settings: OwnSettings, pair: tuple[str, str]) -> list[str]:
         names = ", ".join(each.setting.key for each in settings.not_judged)
         lines.append(
             f"  not defined by Apache Kafka's brokers (config providers, plugins, authorizers, products), not judged: {names}"
+        )
+    if settings.classes_not_judged:
+        names = ", ".join(f"{each.name} ({each.setting.key})" for each in settings.classes_not_judged)
+        lines.append(
+            f"  classes that no release of Apache Kafka is known to have (plugins, products), not judged: {names}"
         )
     return lines
 
@@ -207,6 +217,20 @@ def _rows_of_file(name: str, settings: OwnSettings) -> Iterator[Row]:
             refused.setting.value,
             refused.valid_range,
         )
+    for change, classes in (
+        ("set_class_gone", settings.gone_classes),
+        ("set_class_not_judged", settings.classes_not_judged),
+    ):
+        for named in classes:
+            yield (
+                name,
+                str(named.setting.line),
+                broker_configuration.BROKER,
+                named.setting.key,
+                change,
+                named.name,
+                "",
+            )
     for change, found in _FILE_LISTS:
         for each in getattr(settings, found):
             yield name, str(each.setting.line), broker_configuration.BROKER, each.setting.key, change, "", ""

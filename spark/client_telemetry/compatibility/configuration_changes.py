@@ -1,7 +1,7 @@
 """What becomes of the settings of a broker (its server.properties) on another release, by the configuration keys that both define.
 
 What Kafka does with them, tried on the classes of 2.8.0, 3.9.1 and 4.0.0: a key that the release does not define is ignored, a required key
-that is missing and a value outside of the valid range keep the broker from starting (ConfigException).
+that is missing, a value outside of the valid range and the name of a class that is not there keep the broker from starting.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from client_telemetry.compatibility import cluster_notes
 from client_telemetry.compatibility.broker_settings import BrokerSetup
 from client_telemetry.compatibility.java_properties import Setting
-from client_telemetry.knowledge import broker_configuration
+from client_telemetry.knowledge import broker_classes, broker_configuration
 from client_telemetry.knowledge.broker_configuration import BROKER, RANGE, REQUIRED, ChangedKey, Key
 from client_telemetry.knowledge.vocabulary import Answer
 
@@ -34,6 +34,12 @@ _MODES = ("process.roles", "zookeeper.connect")
 """Every broker has one of them: KRaft or ZooKeeper."""
 _READ_BEFORE_ALL = re.compile(r"config\.providers(?:\..+)?")
 """AbstractConfig reads it, so that releases without it in their ConfigDef (before 4.2) obey it too (KIP-421)."""
+_NAMES_CLASSES = re.compile(
+    r"(?:.+[._])?(?:class|class\.name|reporters|assignors)|security\.providers|sasl\.jaas\.config"
+)
+"""Keys with the names of classes, also those that Kafka defines as a text or a list. `sasl.jaas.config` begins with one."""
+_CLASS = re.compile(r"(?!com\.sun\.|javax?\.)(?:\w+\.)+[A-Z][\w$]*")
+"""Not one of Java's own, such as Krb5LoginModule."""
 
 
 class SetKey(NamedTuple):
@@ -48,6 +54,12 @@ class RefusedValue(NamedTuple):
     setting: Setting
     key: str
     valid_range: str
+
+
+class NamedClass(NamedTuple):
+    setting: Setting
+    key: str
+    name: str
 
 
 class Blocker(NamedTuple):
@@ -70,6 +82,10 @@ class OwnSettings(NamedTuple):
     """Keys that the other requires and the file does not set: the broker does not start."""
     refused: tuple[RefusedValue, ...]
     """Values outside of the other's range: the broker does not start."""
+    gone_classes: tuple[NamedClass, ...]
+    """Classes of Kafka that the other does not have: the broker does not start."""
+    classes_not_judged: tuple[NamedClass, ...]
+    """Classes that no release of Apache Kafka has: of plugins and products."""
     defaults: tuple[ChangedKey, ...]
     """Keys that the file does not set and whose default changes."""
     not_judged: tuple[SetKey, ...]
@@ -84,7 +100,7 @@ class OwnSettings(NamedTuple):
 
     @property
     def must_change(self) -> bool:
-        return bool(self.gone or self.missing or self.refused or self.blockers)
+        return bool(self.gone or self.missing or self.refused or self.gone_classes or self.blockers)
 
 
 def of_environment(settings: Iterable[Setting]) -> list[Setting]:
@@ -129,12 +145,17 @@ def of_settings(settings: Sequence[Setting], from_release: str, to_release: str)
     is_set = {each.key for each in found} | {_SYNONYMS[each.key] for each in found if each.key in _SYNONYMS}
     is_whole, is_kraft = not is_set.isdisjoint(_MODES), "process.roles" in is_set
     refused = tuple(_refused(judged, after))
+    named = list(_named_classes(found, after))
+    gone_classes = tuple(each for each in named if _is_gone(each.name, to_release))
+    said = {each.key for each in refused} | {each.key for each in gone_classes}
     return OwnSettings(
         gone=tuple(each for each in judged if each.key in before and each.key not in after),
         in_neither=tuple(each for each in judged if each.key not in before and each.key not in after),
         takes_effect=tuple(each for each in judged if each.key not in before and each.key in after),
         missing=tuple(_missing(after, is_set)) if is_whole else (),
         refused=refused,
+        gone_classes=gone_classes,
+        classes_not_judged=tuple(each for each in named if not _is_known(each.name, to_release)),
         defaults=tuple(
             each
             for each in broker_configuration.changes(BROKER, from_release, to_release).defaults
@@ -150,7 +171,7 @@ def of_settings(settings: Sequence[Setting], from_release: str, to_release: str)
             for each in _blockers(
                 _setup(judged, {**before, **after} if is_whole else {}), from_release, to_release
             )
-            if each.subject not in {one.key for one in refused}
+            if each.subject not in said
         ),
     )
 
@@ -188,6 +209,26 @@ def _refused(found: Iterable[SetKey], after: Mapping[str, Key]) -> Iterator[Refu
         valid = after[each.key].valid_range if each.key in after else ""
         if valid and not _is_within(each.setting.value, valid):
             yield RefusedValue(each.setting, each.key, valid)
+
+
+def _named_classes(found: Iterable[SetKey], after: Mapping[str, Key]) -> Iterator[NamedClass]:
+    """Of the keys that the other release reads."""
+    for each in found:
+        is_read = each.key in after or _READ_BEFORE_ALL.fullmatch(each.key)
+        if is_read and _NAMES_CLASSES.fullmatch(each.key):
+            for part in each.setting.value.split(","):
+                name = part.split(maxsplit=1)[0] if part.strip() else ""
+                if _CLASS.fullmatch(name):
+                    yield NamedClass(each.setting, each.key, name)
+
+
+def _is_gone(name: str, release: str) -> bool:
+    return _is_known(name, release) and name not in broker_classes.of(release)
+
+
+def _is_known(name: str, release: str) -> bool:
+    """Whether it is a class of Kafka, and which of them the release has is known."""
+    return name in broker_classes.ever() and bool(broker_classes.of(release))
 
 
 def _is_within(value: str, valid_range: str) -> bool:

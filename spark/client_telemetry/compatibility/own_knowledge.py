@@ -17,6 +17,7 @@ from client_telemetry.knowledge import (
     DamagedKnowledge,
     OwnKnowledge,
     advice,
+    broker_classes,
     broker_configuration,
     broker_metrics,
     carried_versions,
@@ -57,6 +58,7 @@ def check() -> None:
     releases.unreviewed()
     served.by(releases.known()[-1])
     broker_configuration.ever(broker_configuration.BROKER)
+    broker_classes.ever()
     broker_metrics.check()
     features.closed(releases.known()[-1], features.newest(releases.known()[-1]))
     roles.needs()

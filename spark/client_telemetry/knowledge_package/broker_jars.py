@@ -43,7 +43,7 @@ def fetch(repository: MavenRepository, of_releases: Sequence[str]) -> None:
 
 
 def class_path(repository: MavenRepository, release: str) -> list[Path]:
-    """The jars of a release that were fetched; one that was not published may not be needed. Raises NotFetched for the core jar."""
+    """The jars of a release that were fetched; a library that was not published may not be needed. Raises NotFetched for Kafka's own."""
     names = [core(release)]
     repository.pom(names[0])
     for name in names:  # grows
@@ -56,7 +56,8 @@ def _found(repository: MavenRepository, names: Iterable[str]) -> Iterable[Path]:
         try:
             yield repository.jar(name)
         except NotFetched:
-            continue
+            if name.startswith(f"{_KAFKA}:"):
+                raise
 
 
 def _needed(repository: MavenRepository, coordinates: str) -> list[str]:

@@ -1,5 +1,6 @@
 """The configuration keys of broker releases, from their own code: java/BrokerConfiguration.java asks the ConfigDef of brokers and topics
-in the jars of a release. That runs the static initialisers of these classes, and nothing else of Kafka.
+in the jars of a release. That runs the static initialisers of these classes, and nothing else of Kafka. It also lists the classes of
+Kafka that a value can name.
 
 Some defaults are those of the Java that runs it: `ssl.protocol`, `ssl.enabled.protocols` and the like.
 """
@@ -13,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from client_telemetry.knowledge import broker_configuration, releases
+from client_telemetry.knowledge import broker_classes, broker_configuration, releases
 from client_telemetry.knowledge.broker_configuration import NULL, RANGE, REQUIRED, SCOPES, Key
 from client_telemetry.knowledge.broker_release import csv_text
 from client_telemetry.knowledge_package import broker_jars
@@ -33,6 +34,8 @@ class Configuration(NamedTuple):
     """Scope -> key -> definition."""
     source: str
     """Coordinates and class of each scope, separated by a blank."""
+    classes: Mapping[str, str]
+    """Those that a value can name -> coordinates of the jar."""
 
 
 def read(repository: MavenRepository, release: str) -> Configuration:
@@ -46,12 +49,12 @@ def read(repository: MavenRepository, release: str) -> Configuration:
 
 def _printed(jars: Sequence[Path]) -> str:
     class_path = os.pathsep.join(map(str, jars))
-    command = ["java", "-XX:TieredStopAtLevel=1", "-Duser.language=en", "-cp", class_path, str(PROGRAM)]
+    java = ["java", "-XX:TieredStopAtLevel=1", "-Duser.language=en", "-cp", class_path]
     with tempfile.TemporaryDirectory() as home:
         kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME") if name in os.environ}
         try:
             done = subprocess.run(
-                command,
+                [*java, str(PROGRAM), *sorted(broker_classes.ever())],
                 cwd=home,
                 env={**kept, "HOME": home},
                 stdin=subprocess.DEVNULL,
@@ -74,22 +77,33 @@ def _printed(jars: Sequence[Path]) -> str:
 def _parsed(release: str, printed: str) -> Configuration:
     keys: dict[str, dict[str, Key]] = {}
     sources: dict[str, str] = {}
+    classes: dict[str, str] = {}
     scope = ""
     try:
         for row in map(json.loads, printed.splitlines()):
             if "scope" in row:
                 scope = row["scope"]
-                sources[scope] = (
-                    f"org.apache.kafka:{row['jar'].removesuffix('.jar').removesuffix(f'-{release}')}:{release}:{row['class']}"
-                )
+                sources[scope] = f"{_coordinates(row['jar'], release)}:{row['class']}"
                 keys[scope] = {}
+            elif "implementation" in row:
+                classes[row["implementation"]] = _coordinates(row["jar"], release)
             else:
                 keys[scope][row["key"]] = _key(row)
     except (ValueError, LookupError, TypeError) as error:
         raise UnreadableConfiguration(f"what its ConfigDef printed cannot be read: {error}") from error
     if not all(keys.get(each) for each in SCOPES):
         raise UnreadableConfiguration("its ConfigDef is empty")
-    return Configuration(keys, " ".join(sources[each] for each in SCOPES))
+    if not classes:
+        raise UnreadableConfiguration("its jars have no class that a value can name")
+    return Configuration(keys, " ".join(sources[each] for each in SCOPES), classes)
+
+
+def _coordinates(jar: str, release: str) -> str:
+    """
+    >>> _coordinates("kafka_2.13-4.0.0.jar", "4.0.0")
+    'org.apache.kafka:kafka_2.13:4.0.0'
+    """
+    return f"org.apache.kafka:{jar.removesuffix('.jar').removesuffix(f'-{release}')}:{release}"
 
 
 def _key(row: Mapping[str, str]) -> Key:
@@ -107,6 +121,8 @@ def rewritten(found: Mapping[str, Configuration]) -> dict[str, str]:
     by_release = {**known, **{release: each.keys for release, each in found.items()}}
     sources = {**broker_configuration.sources(), **{release: each.source for release, each in found.items()}}
     in_order = sorted(sources, key=releases.parse)
+    classes = {release: broker_classes.of(release) for release in broker_configuration.read()}
+    classes.update((release, each.classes) for release, each in found.items())
     return {
         broker_configuration.FILE: csv_text(
             broker_configuration.COLUMNS, broker_configuration.rows_of(by_release, sources)
@@ -114,6 +130,7 @@ def rewritten(found: Mapping[str, Configuration]) -> dict[str, str]:
         broker_configuration.RELEASES_FILE: csv_text(
             broker_configuration.RELEASES_COLUMNS, [(release, sources[release]) for release in in_order]
         ),
+        broker_classes.FILE: csv_text(broker_classes.COLUMNS, broker_classes.rows_of(classes)),
     }
 
 
@@ -121,10 +138,15 @@ def differences(release: str, of_jars: Configuration) -> list[str]:
     """Where jars and knowledge base disagree about a release, one line each."""
     if broker_configuration.not_known_for(release):
         return [f"{release}: configuration not known here"]
-    return [
+    differing = [
         f"{release} {scope} key {key}: {ours.get(key)} here, {theirs.get(key)} in the jars"
         for scope in SCOPES
         for ours, theirs in [(broker_configuration.of(scope, release), of_jars.keys[scope])]
         for key in sorted(ours.keys() | theirs.keys())
         if ours.get(key) != theirs.get(key)
+    ]
+    here = broker_classes.of(release)
+    return differing + [
+        f"{release} class {name}: {'not here' if name in of_jars.classes else 'not in the jars'}"
+        for name in sorted(here.keys() ^ of_jars.classes.keys())
     ]

@@ -54,6 +54,26 @@ def test_what_stops_the_upgrade_comes_first(run, properties):
     assert {row["key"] for row in found} == {"ZooKeeper mode"} and "Two steps" in found[0]["after"]
 
 
+def test_a_class_that_the_target_does_not_have_is_a_no_go(run, properties):
+    properties.write_text(
+        "process.roles=broker\nnode.id=1\nauthorizer.class.name=kafka.security.authorizer.AclAuthorizer\nsasl.login.class=a.B\n"
+    )
+    code, printed, _ = run(*ASK, "--properties", properties)
+    assert (
+        code == 3
+        and (
+            "line 3: authorizer.class.name: names the class kafka.security.authorizer.AclAuthorizer, which 4.0.0 does not have, "
+            "so the broker does not start"
+        )
+        in printed
+    )
+    assert "not judged: a.B (sasl.login.class)" in printed
+    _, text, _ = run(*ASK, "--properties", properties, "--format", "csv")
+    found = {row["change"]: row for row in csv.DictReader(io.StringIO(text)) if "class" in row["change"]}
+    assert found["set_class_gone"]["before"] == "kafka.security.authorizer.AclAuthorizer"
+    assert found["set_class_not_judged"]["before"] == "a.B"
+
+
 def test_brokers_on_zookeeper_keep_their_protocol_first(run, properties):
     def printed(settings, *pair):
         properties.write_text(f"broker.id=1\n{settings}\n")

@@ -1,7 +1,11 @@
 """What becomes of a broker's settings on another release. What brokers do with them was tried on their classes (docs/knowledge.md)."""
 
+import pytest
+from client_telemetry import knowledge
 from client_telemetry.compatibility import configuration_changes
 from client_telemetry.compatibility.java_properties import parse
+from client_telemetry.knowledge import broker_classes
+from client_telemetry.knowledge_package import brokers
 
 KRAFT = "process.roles=broker\nnode.id=1\n"
 
@@ -62,6 +66,91 @@ def test_what_stops_the_upgrade():
 def test_what_is_refused_is_not_said_twice():
     found = of(KRAFT + "log.segment.bytes=1000\n")
     assert len(found.refused) == 1 and subjects(found) == []
+
+
+ACL_AUTHORIZER = "kafka.security.authorizer.AclAuthorizer"
+
+
+def names(found):
+    return [each.name for each in found]
+
+
+@pytest.mark.parametrize(
+    ("setting", "pair", "gone"),
+    [
+        (f"authorizer.class.name={ACL_AUTHORIZER}", ("3.9.1", "4.0.0"), [ACL_AUTHORIZER]),
+        (f"authorizer.class.name = {ACL_AUTHORIZER} ", ("2.8.2", "3.9.1"), []),
+        (f"authorizer.class.name={ACL_AUTHORIZER}", ("2.4.0", "2.3.1"), [ACL_AUTHORIZER]),
+        ("authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer", ("3.9.1", "4.4.0"), []),
+        (
+            "authorizer.class.name=kafka.security.auth.SimpleAclAuthorizer",
+            ("2.8.2", "3.9.1"),
+            ["kafka.security.auth.SimpleAclAuthorizer"],
+        ),
+        (
+            "principal.builder.class=org.apache.kafka.common.security.auth.DefaultPrincipalBuilder",
+            ("2.8.2", "3.0.0"),
+            ["org.apache.kafka.common.security.auth.DefaultPrincipalBuilder"],
+        ),
+        (
+            "listener.name.a.oauthbearer.sasl.server.callback.handler.class="
+            "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerValidatorCallbackHandler",
+            ("3.9.1", "4.0.0"),
+            ["org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerValidatorCallbackHandler"],
+        ),
+        (
+            "metric.reporters=org.apache.kafka.common.metrics.JmxReporter, kafka.metrics.KafkaCSVMetricsReporter",
+            ("3.9.1", "4.4.0"),
+            [],
+        ),
+        (
+            "config.providers=env\nconfig.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+            ("3.9.1", "3.4.1"),
+            ["org.apache.kafka.common.config.provider.EnvVarConfigProvider"],
+        ),
+        (
+            "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required user=a;",
+            ("1.0.0", "0.10.1.1"),
+            [],  # The key is not read there.
+        ),
+        ("group.consumer.assignors=uniform,range", ("3.9.1", "4.0.0"), []),
+    ],
+)  # fmt: skip
+def test_classes_of_kafka_that_the_target_does_not_have(setting, pair, gone):
+    found = of(f"{KRAFT}{setting}\n", *pair)
+    assert names(found.gone_classes) == gone
+    assert found.must_change or not gone
+    assert found.classes_not_judged == ()
+
+
+def test_classes_of_others_are_not_judged():
+    text = (
+        "authorizer.class.name=io.strimzi.kafka.oauth.server.authorizer.KeycloakAuthorizer\n"
+        "metric.reporters=org.apache.kafka.common.metrics.JmxReporter,kafka.metrics.OwnReporter\n"
+        "sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required;\n"
+        "client.quota.callback.class=${file:/a:b}\n"
+    )
+    found = of(KRAFT + text)
+    assert names(found.classes_not_judged) == [
+        "io.strimzi.kafka.oauth.server.authorizer.KeycloakAuthorizer",
+        "kafka.metrics.OwnReporter",
+    ]
+    assert (found.gone_classes, found.must_change) == ((), False)
+
+
+def test_classes_of_kafka_are_not_judged_by_a_package_without_them():
+    knowledge.use_package(brokers.base().with_texts({broker_classes.FILE: ",".join(broker_classes.COLUMNS)}))
+    try:
+        found = of(f"{KRAFT}authorizer.class.name={ACL_AUTHORIZER}\n")
+    finally:
+        knowledge.use(None)
+    assert names(found.classes_not_judged) == [ACL_AUTHORIZER] and found.gone_classes == ()
+
+
+def test_a_class_that_is_gone_is_not_said_twice():
+    text = "zookeeper.connect=zk\nauthorizer.class.name=kafka.security.auth.SimpleAclAuthorizer\n"
+    found = of(text, "2.8.2", "3.9.1")
+    assert len(found.gone_classes) == 1 and subjects(found) == []
 
 
 def test_config_providers_are_read_by_releases_that_do_not_define_them():

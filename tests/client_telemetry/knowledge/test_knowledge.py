@@ -7,6 +7,7 @@ from client_telemetry.knowledge import (
     DamagedKnowledge,
     advice,
     apis,
+    broker_classes,
     broker_configuration,
     broker_metrics,
     client_ranges,
@@ -27,6 +28,7 @@ from client_telemetry.knowledge import (
 FILES = [
     advice,
     apis,
+    broker_classes,
     broker_configuration,
     broker_metrics,
     client_ranges,
@@ -151,6 +153,7 @@ def test_a_repeated_row_is_refused(damaged, module, load):
 LOADED = (
     (advice, advice._advices_by_library),
     (apis, apis.by_key),
+    (broker_classes, broker_classes.ever),
     (broker_configuration, lambda: broker_configuration.ever("broker")),
     (broker_metrics, broker_metrics.check),
     (client_ranges, client_ranges._ranges_by_library),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from client_telemetry import knowledge
-from client_telemetry.knowledge import broker_configuration
+from client_telemetry.knowledge import broker_classes, broker_configuration
 from client_telemetry.knowledge.broker_configuration import BROKER, NULL, REQUIRED, TOPIC, Key
 from client_telemetry.knowledge_package import brokers, configuration, configuration_differences
 from client_telemetry.knowledge_package.artefacts import MAVEN, MavenRepository
@@ -17,6 +17,7 @@ PRINTED = [
     {"key": "b", "type": "list", "default": "", "kind": "null", "valid": "[x, y]", "internal": True},
     {"scope": "topic", "jar": "kafka-storage-4.5.0.jar", "class": "org.apache.LogConfig"},
     {"key": "c", "type": "string", "default": "", "kind": "required", "valid": "", "internal": False},
+    {"implementation": "kafka.Own$Reporter", "jar": "kafka_2.13-4.5.0.jar"},
 ]
 
 
@@ -39,9 +40,10 @@ def test_what_the_program_prints():
     assert found.source == (
         "org.apache.kafka:kafka_2.13:4.5.0:kafka.server.KafkaConfig org.apache.kafka:kafka-storage:4.5.0:org.apache.LogConfig"
     )
+    assert found.classes == {"kafka.Own$Reporter": "org.apache.kafka:kafka_2.13:4.5.0"}
 
 
-@pytest.mark.parametrize("printed", ["", "x", lines(PRINTED[:2]), lines(PRINTED[1:])])
+@pytest.mark.parametrize("printed", ["", "x", lines(PRINTED[:2]), lines(PRINTED[1:]), lines(PRINTED[:-1])])
 def test_what_cannot_be_read_is_said(printed):
     with pytest.raises(UnreadableConfiguration):
         configuration._parsed("4.5.0", printed)
@@ -58,7 +60,7 @@ def test_without_java_or_jars_it_is_not_known_in_one_line(tmp_path, monkeypatch)
 
 def of(release: str) -> Configuration:
     keys = {scope: broker_configuration.of(scope, release) for scope in broker_configuration.SCOPES}
-    return Configuration(keys, broker_configuration.sources()[release])
+    return Configuration(keys, broker_configuration.sources()[release], broker_classes.of(release))
 
 
 def use(texts):
@@ -68,7 +70,7 @@ def use(texts):
 def test_a_release_that_is_read_again_changes_nothing():
     assert configuration.rewritten({"4.0.1": of("4.0.1")}) == {
         name: knowledge.shipped_texts()[name]
-        for name in (broker_configuration.FILE, broker_configuration.RELEASES_FILE)
+        for name in (broker_configuration.FILE, broker_configuration.RELEASES_FILE, broker_classes.FILE)
     }
 
 
@@ -88,6 +90,10 @@ def test_recheck_says_where_jars_differ():
         "4.0.1 broker key num.io.threads",
     ]
     assert configuration.differences("4.0.1", of("4.0.1")) == []
+    classes = {**of("4.0.1").classes, "kafka.New": "x"}
+    assert configuration.differences("4.0.1", of("4.0.1")._replace(classes=classes)) == [
+        "4.0.1 class kafka.New: not here"
+    ]
 
 
 def test_differences_are_sentences():
