@@ -84,9 +84,10 @@ e2e-long: $(if $(GO_AND_CC),$(STAMPS)/gitea)
 # Brokers need no browser.
 e2e-install: install storage executors $(STAMPS)/s3_server $(if $(MAVEN_AND_JDK),$(STAMPS)/rest_catalog $(if $(ARGS),$(if $(findstring lake,$(ARGS)),$(STAMPS)/nessie),$(STAMPS)/nessie)) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)
 
+# What Airflow needs is installed while the clients work.
 demo:  ## the whole loop, to look at: a real broker, four clients, an object store, Airflow, a report; then the upgrade and its review
 	@test -n "$(MAVEN_AND_JDK)" || { echo "The demo builds the broker plugin: install a JDK 17 or newer and Maven (on Debian: openjdk-17-jdk-headless maven)." >&2; exit 2; }
-	@$(MAKE) --no-print-directory $(TWO_AT_ONCE) installed plugin $(STAMPS)/end_to_end var/end_to_end/jars/kafka-4.0.1/.fetched var/end_to_end/kafka-python-2.0.2/.fetched
+	@$(MAKE) --no-print-directory $(TWO_AT_ONCE) $(STAMPS)/machine $(STAMPS)/venv $(PLUGIN) $(STAMPS)/end_to_end var/end_to_end/jars/kafka-4.0.1/.fetched var/end_to_end/kafka-python-2.0.2/.fetched
 	@$(INTERRUPTIBLE) $(BIN)/python -m tests.end_to_end.real_kafka.demo $(ARGS) $(END)
 
 executors: $(STAMPS)/executors  ## pack what Spark's workers need into var/executors (docs/deployment.md)

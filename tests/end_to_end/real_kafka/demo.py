@@ -13,6 +13,7 @@ import os
 import secrets
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import urllib.error
@@ -56,13 +57,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     try:
-        with _cluster() as (play, store), _airflow(store) as airflow:
-            _first_step(play, airflow, arguments.minutes)
-            if not arguments.yes:
-                _ask("Press Enter to upgrade the broker to " + AFTER + " (Ctrl-C ends the demo): ")
-            _second_step(play, airflow, arguments.after)
-            if not arguments.yes:
-                _ask(f"Airflow stays on {airflow.url} until you press Enter: ")
+        with _cluster() as (play, store):
+            worked_enough_at = time.monotonic() + arguments.minutes * 60
+            with _airflow(store) as airflow:
+                _first_step(play, airflow, arguments.minutes, worked_enough_at)
+                if not arguments.yes:
+                    _ask("Press Enter to upgrade the broker to " + AFTER + " (Ctrl-C ends the demo): ")
+                _second_step(play, airflow, arguments.after)
+                if not arguments.yes:
+                    _ask(f"Airflow stays on {airflow.url} until you press Enter: ")
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         return _INTERRUPTED
@@ -80,8 +83,9 @@ def _ask(question: str) -> None:
         input(question)
 
 
-def _first_step(play: Play, airflow: "Airflow", minutes: float) -> None:
-    _let_work(play, minutes, f"four clients work on Kafka {BEFORE}")
+def _first_step(play: Play, airflow: "Airflow", minutes: float, worked_enough_at: float) -> None:
+    say(f"four clients work on Kafka {BEFORE} for {_minutes(minutes)}, which began when they started ...")
+    _let_work(play, worked_enough_at)
     day = dt.datetime.now(dt.UTC).date().isoformat()
     airflow.run("client_telemetry_daily", {"day": day}, "summary")
     question = {"cluster": "demo", "from": BEFORE, "to": AFTER, "day": day}
@@ -96,7 +100,8 @@ def _second_step(play: Play, airflow: "Airflow", minutes: float) -> None:
     broker.stop()
     broker.kafka = f"kafka-{AFTER}"
     broker.start()
-    _let_work(play, minutes, f"the same clients work on Kafka {AFTER}")
+    say(f"the same clients work on Kafka {AFTER} for {_minutes(minutes)} ...")
+    _let_work(play, time.monotonic() + minutes * 60)
     day = dt.datetime.now(dt.UTC).date().isoformat()
     airflow.run("client_telemetry_daily", {"day": day}, "summary")
     question = {"cluster": "demo", "from": BEFORE, "to": AFTER, "day": day}
@@ -105,9 +110,12 @@ def _second_step(play: Play, airflow: "Airflow", minutes: float) -> None:
     say(f"Its page: {answer['review']}")
 
 
-def _let_work(play: Play, minutes: float, what: str) -> None:
-    ends = time.monotonic() + minutes * 60
-    say(f"{what} for {minutes:g} minute{'s' * (minutes != 1)} ...")
+def _minutes(count: float) -> str:
+    return f"{count:g} minute{'s' * (count != 1)}"
+
+
+def _let_work(play: Play, ends: float) -> None:
+    """`ends`: by time.monotonic()."""
     while (left := ends - time.monotonic()) > 0:
         time.sleep(min(SAID_EVERY_S, left))
         objects = len(list(play.raw.rglob("*.zst")))
@@ -262,6 +270,9 @@ def _airflow(store: ObjectStore) -> Iterator[Airflow]:
         AWS_ACCESS_KEY_ID=ACCESS_KEY,
         AWS_SECRET_ACCESS_KEY=SECRET_KEY,
     )
+    say("installing what Airflow and the stages need, where it is not there yet ...")
+    if subprocess.run(["make", "install"], cwd=CHECKOUT, check=False).returncode != 0:
+        raise SystemExit("make install did not succeed: its last lines say why")
     say("preparing Airflow ...")
     preparations = (["db", "migrate"], ["pools", "set", "lake_writer", "1", "Stages that write tables"])
     command = (str(CHECKOUT / "include" / "warm.sh"), "python", "-m", "include.standalone")
