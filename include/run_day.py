@@ -9,10 +9,14 @@ from include.releases import RELEASES
 
 OPTIONAL_DAY = {"type": ["null", "string"], "format": "date"}
 """JSON schema of a Param that is a UTC day or empty."""
-_RELEASES = [{"enum": list(RELEASES)}, {"pattern": "^[A-Za-z][A-Za-z0-9._-]*$"}]
-RELEASE = {"type": "string", "examples": list(RELEASES), "anyOf": _RELEASES}
-"""JSON schema of a Param that is an exact release, or the name of a measured target (the clusters file's `targets`)."""
-OPTIONAL_RELEASE = {**RELEASE, "type": ["null", "string"], "anyOf": [{"type": "null"}, *_RELEASES]}
+RELEASE = {
+    "type": "string",
+    "examples": list(RELEASES),
+    "pattern": r"^([0-9]+(\.[0-9]+){2,3}|[A-Za-z][A-Za-z0-9._-]*)$",
+}
+"""JSON schema of a Param that is an exact release, or the name of a measured target (the clusters file's `targets`). The stage says
+whether a release is known: the clusters file may name a knowledge base that knows more of them than `RELEASES`."""
+OPTIONAL_RELEASE = {**RELEASE, "type": ["null", "string"]}
 
 RUN_DAY = "{{ day_of(dag_run, params) }}"
 """Template of the day; the DAG that uses it has day_of among its macros."""

@@ -4,8 +4,7 @@ from typing import Any
 
 from airflow.sdk import Param
 
-from include.releases import RELEASES
-from include.run_day import OPTIONAL_DAY
+from include.run_day import OPTIONAL_DAY, OPTIONAL_RELEASE
 
 _TEXT: dict[str, Any] = {"type": ["null", "string"]}
 
@@ -34,9 +33,7 @@ FORM = {
         format="multiline",
         description="Output of --describe, if the brokers do not report their subscriptions",
     ),
-    "release": Param(
-        None, type=["null", "string"], enum=[None, *RELEASES], description="Release that the brokers run"
-    ),
+    "release": Param(None, **OPTIONAL_RELEASE, description="Release that the brokers run"),
     "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the evidence"),
     "window_days": Param(7, type="integer", minimum=1, maximum=366, description="Days of evidence"),
     "telemetry_max_bytes": Param(

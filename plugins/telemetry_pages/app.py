@@ -1,6 +1,7 @@
 """The web application: routes, who may see them, and the headers that every answer carries."""
 
 import json
+import re
 import shlex
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -295,20 +296,28 @@ def oldest_running(day: dict[str, Any]) -> str | None:
     >>> oldest_running({"oldest_release": "3.9.1", "releases": [{"release": "4.3.1", "broker_ids": [1, 2, 3]}]})
     '4.3.1'
     """
-    running = [each["release"] for each in day.get("releases", ()) if each["release"] in RELEASES]
-    return max(running, key=RELEASES.index) if running else day.get("oldest_release")
+    running = [each["release"] for each in day.get("releases", ()) if _numbers(each["release"])]
+    return min(running, key=_numbers, default=day.get("oldest_release"))
 
 
 def next_release(release: str | None) -> str:
-    """The newest patch of the next minor release; where that is not known, the newest release.
+    """The newest patch of the next minor release that RELEASES has; after the newest one, and where nothing is known, the newest
+    release; empty if brokers run one that is newer still.
 
     >>> next_release("3.8.1"), next_release(None) == RELEASES[0]
     ('3.9.2', True)
     """
-    minors = [tuple(map(int, each.split(".")[:2])) for each in RELEASES]
-    minor = tuple(map(int, release.split(".")[:2])) if release in RELEASES else minors[0]
-    newer = [each for each in minors if each > minor]
-    return RELEASES[minors.index(min(newer))] if newer else RELEASES[0]
+    minor = (_numbers(release) or _numbers(RELEASES[0]))[:2]
+    newer = [each for each in RELEASES if _numbers(each)[:2] > minor]
+    if not newer:
+        return RELEASES[0] if _numbers(RELEASES[0])[:2] == minor else ""
+    next_minor = _numbers(newer[-1])[:2]
+    return next(each for each in newer if _numbers(each)[:2] == next_minor)
+
+
+def _numbers(release: str | None) -> tuple[int, ...]:
+    """None of what is no release of Apache Kafka."""
+    return tuple(map(int, release.split("."))) if release and re.fullmatch(r"\d+(\.\d+)+", release) else ()
 
 
 @app.get("/answered/{run_id:path}", dependencies=[reader_of(IMPACT)])

@@ -23,7 +23,6 @@ def test_the_verdicts_come_before_the_report_and_the_report_is_the_result(dag):
     ("name", "value"),
     [
         ("to", "4.0"),
-        ("to", "4.0.9"),
         ("to", None),
         ("from", "3.9"),
         ("day", "21.11.2026"),

@@ -24,6 +24,9 @@ def test_a_param_that_cannot_be_meant_is_refused(dag, name, value):
         copy(dag.params.get_param(name)).resolve(value)
 
 
-@pytest.mark.parametrize(("name", "value"), [("to", "4.0.0"), ("to", None), ("from", None), ("day", None)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("to", "4.0.0"), ("to", "9.1.0"), ("from", "0.10.2.2"), ("to", None), ("from", None), ("day", None)],
+)
 def test_releases_may_be_left_to_what_the_brokers_did(dag, name, value):
     assert copy(dag.params.get_param(name)).resolve(value) == value

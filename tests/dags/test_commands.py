@@ -37,7 +37,6 @@ def test_the_exit_code_of_a_review_of_a_cluster_reaches_the_caller(environment, 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("ask", "fleet", "--to=4.0"), 2, "broker_upgrade_impact: "),
         (("review", "--cluster=north"), 1, "FAILED review: There is no cluster 'north'"),
     ],
 )

@@ -313,6 +313,14 @@ def test_a_refused_question_fails_the_run_and_publishes_nothing(run):
     assert [call["stage"] for call in calls] == ["impact"]
 
 
+@pytest.mark.parametrize("release", ["9.1.0", "1.1.1", "0.10.2.2", "msk-eu"])
+def test_whether_a_release_is_known_is_said_by_the_stage(run, release):
+    """The clusters file may name a package or a folder that knows more releases than this code was shipped with."""
+    conf = {"cluster": "west", "from": release, "to": release}
+    _, _, (impact, _) = run("broker_upgrade_impact", conf)
+    assert (impact["options"]["from"], impact["options"]["to"]) == (release, release)
+
+
 def test_a_release_that_is_not_exact_is_refused_before_the_run(run):
     with pytest.raises(ParamValidationError):
         run("broker_upgrade_impact", {"cluster": "west", "to": "4.0"})

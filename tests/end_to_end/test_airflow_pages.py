@@ -243,7 +243,7 @@ def test_coverage_and_quality(page, pages):
 def test_a_question_becomes_a_run(page, pages):
     pages.get_by_role("link", name="Ask an upgrade question").first.click()
     pages.locator("[name=cluster]").select_option("fleet")
-    pages.locator("[name=to]").select_option("4.0.0")
+    pages.locator("[name=to]").fill("4.0.0")
     pages.get_by_role("button", name="Ask").click()
     pages.get_by_text("Asked as manual__").wait_for()
     page.screenshot(path=PICTURES / "ask.png")
@@ -251,8 +251,7 @@ def test_a_question_becomes_a_run(page, pages):
 
 def test_a_question_that_cannot_be_meant_is_refused_in_airflows_words(page, pages):
     pages.get_by_role("link", name="Ask an upgrade question").first.click()
-    inexact = "select => { select.options[0].value = '4.0'; select.selectedIndex = 0 }"
-    pages.locator("[name=to]").evaluate(inexact)
+    pages.locator("[name=to]").fill("4.0")
     pages.get_by_role("button", name="Ask").click()
     pages.get_by_text("Rejected: ").wait_for()
     assert "4.0" in pages.locator("#asked").inner_text()

@@ -271,6 +271,11 @@ def test_the_form_offers_the_releases_and_clusters_and_asks_airflow(web):
     assert re.search(r"<option selected [^>]*>east</option>", text)
     assert 'data-runs="/api/v2/dags/broker_upgrade_impact/dagRuns"' in text
     assert "<option>4.0.1</option>" in text
+    offered = 'list="releases"'  # any other can be typed: a package of the clusters file may know it
+    assert [offered in field for field in re.findall(r'<input name="(?:from|to)"[^>]*>', text)] == [
+        True,
+        True,
+    ]
 
 
 def test_under_a_path_of_its_own_all_links_begin_there(web, monkeypatch):
@@ -375,7 +380,15 @@ def test_a_run_leads_to_its_report(web):
 
 @pytest.mark.parametrize(
     ("running", "proposed"),
-    [("3.8.1", "3.9.2"), ("3.9.0", "4.0.2"), ("4.4.0", "4.4.0"), (None, "4.4.0"), ("2.2.0", "4.4.0")],
+    [
+        ("3.8.1", "3.9.2"),
+        ("3.9.0", "4.0.2"),
+        ("4.4.0", "4.4.0"),
+        (None, "4.4.0"),
+        ("2.2.0", "2.4.1"),
+        ("4.2.9", "4.3.1"),
+        ("9.1.0", ""),
+    ],
 )
 def test_the_form_proposes_the_newest_patch_of_the_next_minor(web, running, proposed):
     web()
@@ -398,6 +411,9 @@ def test_the_form_proposes_a_release_after_what_brokers_run_now(web):
         == "3.8.0"
     )
     assert oldest_running({}) is None
+    unlisted = [{"release": "9.1.0", "broker_ids": [1]}, {"release": "1.1.1", "broker_ids": [2]}]
+    assert oldest_running({"releases": unlisted}) == "1.1.1"
+    assert oldest_running({"releases": unlisted[:1]}) == "9.1.0"
 
 
 def test_the_form_says_what_brokers_run_and_which_days_have_data(web):

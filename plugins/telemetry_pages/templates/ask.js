@@ -32,22 +32,18 @@
   };
 
   const cluster = form.elements.cluster;
+  const releases = document.getElementById("releases");
   // What `client-telemetry probe` measured for the chosen cluster, above the releases.
-  const offer = (select, targets) => {
-    select.querySelector("optgroup.measured")?.remove();
-    if (targets.length === 0) return;
-    const group = document.createElement("optgroup");
-    group.className = "measured";
-    group.label = "Measured targets";
-    group.append(...targets.map((name) => new Option(name)));
-    select.querySelector("optgroup").before(group);
+  const offer = (targets) => {
+    for (const option of releases.querySelectorAll(".measured")) option.remove();
+    const options = targets.map((name) => new Option(`${name}, a measured target`, name));
+    for (const option of options) option.className = "measured";
+    releases.prepend(...options);
   };
   const choose = () => {
     const { next, known, first, last, targets } = cluster.selectedOptions[0]?.dataset ?? {};
-    for (const select of [form.elements.from, form.elements.to]) {
-      offer(select, (targets ?? "").split(" ").filter(Boolean));
-    }
-    if (next) form.elements.to.value = next;
+    offer((targets ?? "").split(" ").filter(Boolean));
+    form.elements.to.value = next ?? "";
     [form.elements.day.min, form.elements.day.max] = [first ?? "", last ?? ""];
     document.getElementById("known").textContent = known ?? "";
   };
@@ -110,8 +106,8 @@
     const values = Object.fromEntries(new FormData(form));
     const conf = {
       cluster: values.cluster,
-      from: values.from || null,
-      to: values.to,
+      from: values.from.trim() || null,
+      to: values.to.trim(),
       day: values.day || null,
       window_days: Number(values.window_days),
       planned_for: values.planned_for || null,

@@ -10,23 +10,34 @@ from collections.abc import Sequence
 from client_telemetry.cli import checkout
 from client_telemetry.cli.planned_upgrade import add_planned_upgrade
 from client_telemetry.compatibility.listener_mechanisms import add_mechanisms
-from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.console.arguments import Arguments, day, days_of_evidence, exact_release
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("ask", __doc__)
     parser.add_argument("cluster", metavar="CLUSTER", help="name in the clusters file")
     parser.add_argument(
-        "--to", required=True, metavar="V", help="exact release to upgrade to, or name of a measured target"
+        "--to",
+        required=True,
+        type=exact_release,
+        metavar="V",
+        help="exact release to upgrade to, or name of a measured target",
     )
     parser.add_argument(
-        "--from", metavar="V", help="release before the upgrade; default: what the brokers run"
+        "--from",
+        type=exact_release,
+        metavar="V",
+        help="release before the upgrade; default: what the brokers run",
     )
     parser.add_argument(
         "--day", type=day, help="last UTC day of the evidence; default: the last processed one"
     )
     parser.add_argument(
-        "--window", dest="window_days", type=int, metavar="DAYS", help="days of evidence; default: 7"
+        "--window",
+        dest="window_days",
+        type=days_of_evidence,
+        metavar="DAYS",
+        help="days of evidence; default: 7",
     )
     add_mechanisms(parser)
     add_planned_upgrade(parser)

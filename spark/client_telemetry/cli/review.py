@@ -20,7 +20,7 @@ from client_telemetry.cli import checkout
 from client_telemetry.cli.interrupt import ended_at_once
 from client_telemetry.cli.log_times import add_time_options
 from client_telemetry.compatibility.listener_mechanisms import add_mechanisms
-from client_telemetry.console.arguments import Arguments, day
+from client_telemetry.console.arguments import Arguments, day, exact_release
 from client_telemetry.knowledge_package import jars
 
 _WITH_LOGS: Final = {"logs": "LOG", "publish": "--publish", "zone": "--zone", "year": "--year"} | {
@@ -84,8 +84,19 @@ def _check_combination(parser: Arguments, args: argparse.Namespace) -> None:
     given = [said for name, said in _WITH_LOGS.items() if getattr(args, name) not in (None, [], UTC)]
     if args.cluster and given:
         parser.error(f"{given[0]} is for logs and cannot be combined with --cluster")
+    if args.cluster:
+        _check_release(parser, "--from", args.from_release)
+        _check_release(parser, "--to", args.to_release)
     if not args.cluster and args.day:
         parser.error("--day needs --cluster")
     if not args.cluster and missing:
         required = ", ".join(missing)
         parser.error(f"the following arguments are required: {required} (or --cluster, for its tables)")
+
+
+def _check_release(parser: Arguments, option: str, release: str | None) -> None:
+    """Of a cluster; where logs are reviewed, a file can stand for a release."""
+    try:
+        exact_release(release or "any")
+    except argparse.ArgumentTypeError as error:
+        parser.error(f"argument {option}: {error}")

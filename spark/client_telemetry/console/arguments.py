@@ -2,6 +2,7 @@
 
 import argparse
 import datetime as dt
+import re
 from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -40,3 +41,16 @@ def day(text: str) -> dt.date:
         return dt.date.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a date: write it as 2026-11-21") from None
+
+
+def exact_release(text: str) -> str:
+    """Or the name of a measured target. Not whether it is known: a stage may read another knowledge base."""
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+){2,3}|[A-Za-z][A-Za-z0-9._-]*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an exact release: write it as 4.0.1")
+    return text
+
+
+def days_of_evidence(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= 366):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days from 1 to 366")
+    return int(text)

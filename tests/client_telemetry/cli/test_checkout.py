@@ -63,6 +63,27 @@ def test_a_process_that_could_not_be_replaced_survives_a_closed_connection(becom
     assert signal.getsignal(signal.SIGPIPE) is signal.SIG_IGN
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ask", "fleet", "--to=4.0"), "--to: '4.0' is not an exact release: write it as 4.0.1"),
+        (("ask", "fleet", "--to=4.0.1 "), "--to: '4.0.1 ' is not an exact release: write it as 4.0.1"),
+        (("ask", "fleet", "--to=4.0.1", "--from=3.x"), "--from: '3.x' is not an exact release"),
+        (
+            ("ask", "fleet", "--to=4.0.1", "--window=-3"),
+            "--window: '-3' is not a number of days from 1 to 366",
+        ),
+        (("ask", "fleet", "--to=4.0.1", "--window=week"), "--window: 'week' is not a number of days"),
+        (("review", "--cluster=fleet", "--to=4.0"), "--to: '4.0' is not an exact release: write it as 4.0.1"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_airflow_starts(capsys, arguments, said):
+    with pytest.raises(SystemExit) as ended:
+        command.main(list(arguments))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert (ended.value.code, said in line) == (2, True), line
+
+
 def test_a_port_is_airflows_and_that_of_its_address(becomes, monkeypatch):
     for name in ("PORT", "AIRFLOW__API__PORT"):
         monkeypatch.setenv(name, "1")
