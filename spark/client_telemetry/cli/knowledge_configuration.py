@@ -4,9 +4,9 @@
 
 Keys and defaults are those that the code of the two releases defines (docs/knowledge.md). `--properties` may be repeated, as for
 brokers and controllers; a file of KAFKA_… variables of a container image is read too.
-Exit code 0; 3 if a file sets a key that the target does not have, lacks one that it requires, or has a value that it refuses, names a
-class that it does not have, or if its settings stop the upgrade; 4 if the
-configuration of a release is not known; 2 for unusable arguments or files.
+Exit code 0; 3 if the target does not start with a file (it lacks a required key, has a value that is refused or names a class that is
+gone), if its settings stop the upgrade, or if a broker loses something by a key that the target ignores; 4 if the configuration of a
+release is not known; 2 for unusable arguments or files.
 """
 
 import codecs
@@ -16,8 +16,8 @@ from pathlib import Path
 
 from client_telemetry.cli.compared_releases import print_csv, print_json
 from client_telemetry.compatibility import configuration_changes, java_properties
-from client_telemetry.compatibility.configuration_changes import PROTOCOL, OwnSettings
-from client_telemetry.compatibility.java_properties import UnreadableProperties
+from client_telemetry.compatibility.configuration_changes import PROTOCOL, IgnoredKey, OwnSettings
+from client_telemetry.compatibility.java_properties import Setting, UnreadableProperties
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import broker_configuration, releases
@@ -27,6 +27,7 @@ from client_telemetry.knowledge_package import store
 NO_GO, CANNOT_TELL = 3, 4
 _COLUMNS = ("file", "line", "scope", "key", "change", "before", "after")
 _EMPTY = "empty"
+_NOT_KNOWN = "not known"
 
 Row = tuple[str, str, str, str, str, str, str]
 
@@ -139,15 +140,22 @@ def _lines_of_file(settings: OwnSettings, pair: tuple[str, str]) -> list[str]:
     ]
     lines += [
         f"  line {each.setting.line}: {each.setting.key}: names the class {each.name}, which {to_release} does not have, "
-        "so the broker does not start"
+        f"so the broker does not start{_instead(each.instead)}"
         for each in settings.gone_classes
     ]
-    for heading, found in (
-        (f"does not exist in {to_release}, which ignores it", settings.gone),
-        (f"takes effect: it exists in {to_release} and not before", settings.takes_effect),
-        ("exists in neither release, and is ignored", settings.in_neither),
-    ):
-        lines += [f"  line {each.setting.line}: {each.setting.key}: {heading}" for each in found]
+    lines += [
+        f"  line {each.setting.line}: {each.setting.key}: does not exist in {to_release}, which ignores it: {_lost(each)}"
+        for each in settings.gone
+    ]
+    lines += [
+        f"  line {each.setting.line}: {each.setting.key}: takes effect: it exists in {to_release} and not before"
+        for each in settings.takes_effect
+    ]
+    lines += [
+        f"  line {each.setting.line}: {each.setting.key}: exists in neither release, and is ignored"
+        f"{_instead(each.removed.instead if each.removed else '')}"
+        for each in settings.in_neither
+    ]
     lines += [f"  not set, default changes: {_changed_default(each)}" for each in settings.defaults]
     if settings.not_judged:
         names = ", ".join(each.setting.key for each in settings.not_judged)
@@ -160,6 +168,16 @@ def _lines_of_file(settings: OwnSettings, pair: tuple[str, str]) -> list[str]:
             f"  classes that no release of Apache Kafka is known to have (plugins, products), not judged: {names}"
         )
     return lines
+
+
+def _lost(key: IgnoredKey) -> str:
+    if key.removed is None:
+        return "what the broker loses is not known"
+    return f"the broker loses {key.removed.lost or 'nothing'}{_instead(key.removed.instead)}"
+
+
+def _instead(text: str) -> str:
+    return f"; instead: {text}" if text else ""
 
 
 def _protocol(from_release: str, to_release: str) -> Iterator[str]:
@@ -203,55 +221,35 @@ def _rows(changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_a
 
 
 def _rows_of_file(name: str, settings: OwnSettings) -> Iterator[Row]:
+    def row(change: str, key: str, before: str = "", after: str = "", line: int | None = None) -> Row:
+        return name, str(line or ""), broker_configuration.BROKER, key, change, before, after
+
     for blocker in settings.blockers:
-        yield name, "", broker_configuration.BROKER, blocker.subject, "set_blocker", "", blocker.what
+        yield row("set_blocker", blocker.subject, after=blocker.what)
     for key in settings.missing:
-        yield name, "", broker_configuration.BROKER, key, "set_missing", "", ""
-    for refused in settings.refused:
-        yield (
-            name,
-            str(refused.setting.line),
-            broker_configuration.BROKER,
-            refused.setting.key,
-            "set_refused",
-            refused.setting.value,
-            refused.valid_range,
-        )
-    for change, classes in (
-        ("set_class_gone", settings.gone_classes),
-        ("set_class_not_judged", settings.classes_not_judged),
-    ):
-        for named in classes:
-            yield (
-                name,
-                str(named.setting.line),
-                broker_configuration.BROKER,
-                named.setting.key,
-                change,
-                named.name,
-                "",
-            )
-    for change, found in _FILE_LISTS:
-        for each in getattr(settings, found):
-            yield name, str(each.setting.line), broker_configuration.BROKER, each.setting.key, change, "", ""
+        yield row("set_missing", key)
     for changed in settings.defaults:
-        yield (
-            name,
-            "",
-            broker_configuration.BROKER,
-            changed.key,
-            "unset_default",
-            changed.before.default,
-            changed.after.default,
-        )
+        yield row("unset_default", changed.key, changed.before.default, changed.after.default)
+    for change, (line, key, value), before, after in _changes_of_settings(settings):
+        yield row(change, key, value if before is None else before, after, line)
 
 
-_FILE_LISTS = (
-    ("set_gone", "gone"),
-    ("set_takes_effect", "takes_effect"),
-    ("set_in_neither", "in_neither"),
-    ("set_not_judged", "not_judged"),
-)
+def _changes_of_settings(settings: OwnSettings) -> Iterator[tuple[str, Setting, str | None, str]]:
+    """Change, setting, `before` (None: the value of the setting) and `after` of each setting that is judged, or is not."""
+    for refused in settings.refused:
+        yield "set_refused", refused.setting, None, refused.valid_range
+    for named in settings.gone_classes:
+        yield "set_class_gone", named.setting, named.name, named.instead
+    for change, ignored in (("set_gone", settings.gone), ("set_in_neither", settings.in_neither)):
+        for each in ignored:
+            lost, instead = (each.removed.lost, each.removed.instead) if each.removed else (_NOT_KNOWN, "")
+            yield change, each.setting, lost, instead
+    for found in settings.takes_effect:
+        yield "set_takes_effect", found.setting, "", ""
+    for named in settings.classes_not_judged:
+        yield "set_class_not_judged", named.setting, named.name, ""
+    for found in settings.not_judged:
+        yield "set_not_judged", found.setting, "", ""
 
 
 def _csv(

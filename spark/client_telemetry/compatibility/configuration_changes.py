@@ -11,8 +11,9 @@ from typing import NamedTuple
 from client_telemetry.compatibility import cluster_notes
 from client_telemetry.compatibility.broker_settings import BrokerSetup
 from client_telemetry.compatibility.java_properties import Setting
-from client_telemetry.knowledge import broker_classes, broker_configuration
+from client_telemetry.knowledge import broker_classes, broker_configuration, removed_settings
 from client_telemetry.knowledge.broker_configuration import BROKER, RANGE, REQUIRED, ChangedKey, Key
+from client_telemetry.knowledge.removed_settings import Removed
 from client_telemetry.knowledge.vocabulary import Answer
 
 _LISTENER = re.compile(r"listener\.name\.[^.]+\.(.+)")
@@ -50,6 +51,19 @@ class SetKey(NamedTuple):
     """Without the prefix of a listener and SASL mechanism."""
 
 
+class IgnoredKey(NamedTuple):
+    """A setting that the other release ignores."""
+
+    setting: Setting
+    key: str
+    removed: Removed | None
+    """None: what the broker loses is not known."""
+
+    @property
+    def loses(self) -> bool:
+        return self.removed is None or bool(self.removed.lost)
+
+
 class RefusedValue(NamedTuple):
     setting: Setting
     key: str
@@ -60,6 +74,8 @@ class NamedClass(NamedTuple):
     setting: Setting
     key: str
     name: str
+    instead: str
+    """What to name where the other release does not have it; empty: not known."""
 
 
 class Blocker(NamedTuple):
@@ -72,10 +88,10 @@ class Blocker(NamedTuple):
 class OwnSettings(NamedTuple):
     """What a move from one release to another means for the settings of one file. Each is in the order of the file."""
 
-    gone: tuple[SetKey, ...]
-    """Defined by the one that is left, not by the other: ignored there."""
-    in_neither: tuple[SetKey, ...]
-    """Defined by other releases only: ignored by both."""
+    gone: tuple[IgnoredKey, ...]
+    """Defined by the one that is left, not by the other."""
+    in_neither: tuple[IgnoredKey, ...]
+    """Defined by other releases only."""
     takes_effect: tuple[SetKey, ...]
     """Ignored so far, defined by the other."""
     missing: tuple[str, ...]
@@ -100,7 +116,14 @@ class OwnSettings(NamedTuple):
 
     @property
     def must_change(self) -> bool:
-        return bool(self.gone or self.missing or self.refused or self.gone_classes or self.blockers)
+        """Whether the broker does not start, starts without something that it had, or must not be upgraded so."""
+        return bool(
+            any(each.loses for each in self.gone)
+            or self.missing
+            or self.refused
+            or self.gone_classes
+            or self.blockers
+        )
 
 
 def of_environment(settings: Iterable[Setting]) -> list[Setting]:
@@ -141,17 +164,21 @@ def of_settings(settings: Sequence[Setting], from_release: str, to_release: str)
     ever = broker_configuration.ever(BROKER)
     effective = {each.key: each for each in settings}
     found = [SetKey(each, _defined_key(each.key, ever)) for each in effective.values()]
-    judged = [each for each in found if each.key in ever and not _READ_BEFORE_ALL.fullmatch(each.key)]
+    judged = [each for each in found if _is_judged(each.key)]
     is_set = {each.key for each in found} | {_SYNONYMS[each.key] for each in found if each.key in _SYNONYMS}
     is_whole, is_kraft = not is_set.isdisjoint(_MODES), "process.roles" in is_set
     refused = tuple(_refused(judged, after))
-    named = list(_named_classes(found, after))
+    is_read = {
+        each: (_is_read(each.key, before, from_release), _is_read(each.key, after, to_release))
+        for each in judged
+    }
+    named = list(_named_classes(found, after, to_release))
     gone_classes = tuple(each for each in named if _is_gone(each.name, to_release))
     said = {each.key for each in refused} | {each.key for each in gone_classes}
     return OwnSettings(
-        gone=tuple(each for each in judged if each.key in before and each.key not in after),
-        in_neither=tuple(each for each in judged if each.key not in before and each.key not in after),
-        takes_effect=tuple(each for each in judged if each.key not in before and each.key in after),
+        gone=tuple(_ignored(each, to_release) for each in judged if is_read[each] == (True, False)),
+        in_neither=tuple(_ignored(each, to_release) for each in judged if is_read[each] == (False, False)),
+        takes_effect=tuple(each for each in judged if is_read[each] == (False, True)),
         missing=tuple(_missing(after, is_set)) if is_whole else (),
         refused=refused,
         gone_classes=gone_classes,
@@ -174,6 +201,22 @@ def of_settings(settings: Sequence[Setting], from_release: str, to_release: str)
             if each.subject not in said
         ),
     )
+
+
+def _is_judged(key: str) -> bool:
+    is_known = key in broker_configuration.ever(BROKER) or removed_settings.of(key) is not None
+    return is_known and not _READ_BEFORE_ALL.fullmatch(key)
+
+
+def _is_read(key: str, defined: Mapping[str, Key], release: str) -> bool:
+    """Kafka's reporters read keys that are in no ConfigDef of brokers: such a one is read until it is removed."""
+    if key in broker_configuration.ever(BROKER):
+        return key in defined
+    return removed_settings.from_release(key, release) is None
+
+
+def _ignored(found: SetKey, release: str) -> IgnoredKey:
+    return IgnoredKey(found.setting, found.key, removed_settings.from_release(found.key, release))
 
 
 def _setup(found: Iterable[SetKey], defined: Mapping[str, Key]) -> BrokerSetup:
@@ -211,7 +254,9 @@ def _refused(found: Iterable[SetKey], after: Mapping[str, Key]) -> Iterator[Refu
             yield RefusedValue(each.setting, each.key, valid)
 
 
-def _named_classes(found: Iterable[SetKey], after: Mapping[str, Key]) -> Iterator[NamedClass]:
+def _named_classes(
+    found: Iterable[SetKey], after: Mapping[str, Key], to_release: str
+) -> Iterator[NamedClass]:
     """Of the keys that the other release reads."""
     for each in found:
         is_read = each.key in after or _READ_BEFORE_ALL.fullmatch(each.key)
@@ -219,7 +264,8 @@ def _named_classes(found: Iterable[SetKey], after: Mapping[str, Key]) -> Iterato
             for part in each.setting.value.split(","):
                 name = part.split(maxsplit=1)[0] if part.strip() else ""
                 if _CLASS.fullmatch(name):
-                    yield NamedClass(each.setting, each.key, name)
+                    removed = removed_settings.from_release(name, to_release)
+                    yield NamedClass(each.setting, each.key, name, removed.instead if removed else "")
 
 
 def _is_gone(name: str, release: str) -> bool:

@@ -29,6 +29,7 @@ from client_telemetry.knowledge import (
     known_packages,
     products,
     releases,
+    removed_settings,
     roles,
     served,
     software,
@@ -59,6 +60,7 @@ def check() -> None:
     served.by(releases.known()[-1])
     broker_configuration.ever(broker_configuration.BROKER)
     broker_classes.ever()
+    removed_settings.known()
     broker_metrics.check()
     features.closed(releases.known()[-1], features.newest(releases.known()[-1]))
     roles.needs()

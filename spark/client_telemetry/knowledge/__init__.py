@@ -58,6 +58,7 @@ CHECKED_FILES: Mapping[str, tuple[str, ...]] = {
     "mixed_window_issues.csv": ("rule_id",),
     "product_client_ids.csv": ("client_id_pattern",),
     "products.csv": ("product", "library", "apis"),
+    "removed_settings.csv": ("name",),
     "roles.csv": ("role", "api_key"),
     "standard_telemetry_metrics.csv": ("metric", "client_type"),
     "version_aliases.csv": ("software_name", "reported_version"),

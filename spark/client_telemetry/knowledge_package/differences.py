@@ -23,6 +23,7 @@ _CALLED: Mapping[str, str] = {
     "error_codes.csv": "error code",
     "version_negotiation.csv": "version negotiation of",
     "version_aliases.csv": "version alias",
+    "removed_settings.csv": "removed setting",
 }
 """File -> what a row is called; of other files, rows are counted."""
 _KEYS = {**CHECKED_FILES, "broker_features.csv": ("feature", "release_from")}

@@ -7,6 +7,7 @@ from client_telemetry.compatibility.java_properties import parse
 from client_telemetry.knowledge import broker_classes
 from client_telemetry.knowledge_package import brokers
 
+ACL_AUTHORIZER = "kafka.security.authorizer.AclAuthorizer"
 KRAFT = "process.roles=broker\nnode.id=1\n"
 
 
@@ -21,9 +22,45 @@ def keys(found):
 
 def test_keys_that_the_target_does_not_have():
     found = of(KRAFT + "zookeeper.connect=zk:2181\nlog.message.format.version=2.8\nlog.dirs=/a\n")
-    assert keys(found.gone) == ["zookeeper.connect", "log.message.format.version"] and found.must_change
+    assert keys(found.gone) == ["zookeeper.connect", "log.message.format.version"]
     assert found.gone[0].setting.line == 3
-    assert not of(KRAFT).must_change
+
+
+@pytest.mark.parametrize(
+    ("setting", "pair", "loses"),
+    [
+        ("zookeeper.connect=zk:2181", ("3.9.1", "4.0.0"), False),
+        ("password.encoder.secret=a", ("3.9.1", "4.0.0"), False),
+        ("log.message.timestamp.difference.max.ms=60000", ("3.9.1", "4.0.0"), True),
+        ("metrics.jmx.blacklist=a", ("3.9.1", "4.0.0"), True),
+        ("port=9093", ("2.8.2", "3.9.1"), True),
+        ("group.share.max.groups=5", ("4.0.0", "4.4.0"), True),  # No document says what takes its place.
+        ("log.message.timestamp.after.max.ms=1", ("4.0.0", "3.5.2"), True),
+    ],
+)
+def test_a_key_that_is_ignored_matters_if_the_broker_loses_something_or_if_that_is_not_known(
+    setting, pair, loses
+):
+    found = of(f"{KRAFT}{setting}\n", *pair)
+    assert keys(found.gone) == [setting.partition("=")[0]] and found.must_change == loses
+
+
+def test_keys_of_reporters_are_read_until_they_are_removed():
+    assert keys(of(f"{KRAFT}metrics.jmx.whitelist=a\n", "3.7.0", "3.9.1").gone) == []
+    assert keys(of(f"{KRAFT}metrics.jmx.whitelist=a\n", "4.0.0", "4.4.0").in_neither) == [
+        "metrics.jmx.whitelist"
+    ]
+    assert keys(of(f"{KRAFT}metrics.jmx.whitelist=a\n", "4.0.0", "3.9.1").takes_effect) == [
+        "metrics.jmx.whitelist"
+    ]
+
+
+def test_what_takes_the_place_of_what_is_gone():
+    found = of(f"{KRAFT}zookeeper.connect=zk\nauthorizer.class.name={ACL_AUTHORIZER}\n")
+    assert "controller.quorum.voters" in found.gone[0].removed.instead
+    assert [each.instead for each in found.gone_classes] == [
+        "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+    ]
 
 
 def test_a_rollback_finds_what_the_older_release_does_not_know():
@@ -66,9 +103,6 @@ def test_what_stops_the_upgrade():
 def test_what_is_refused_is_not_said_twice():
     found = of(KRAFT + "log.segment.bytes=1000\n")
     assert len(found.refused) == 1 and subjects(found) == []
-
-
-ACL_AUTHORIZER = "kafka.security.authorizer.AclAuthorizer"
 
 
 def names(found):
