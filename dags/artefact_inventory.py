@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 
 from airflow.sdk import CronDataIntervalTimetable, Param, dag, task, task_group
 from include.clusters import NAMES, read_clusters
-from include.run_day import KNOWLEDGE, OPTIONAL_DAY, RUN_DAY, day_of
+from include.run_day import OPTIONAL_DAY, RUN_DAY, day_of
 from include.spark_stage import DEFAULT_ARGS, RUN_TIMEOUT, SparkStage
 
 
@@ -46,7 +46,7 @@ def artefact_inventory():
         SparkStage(
             task_id="artefact_inventory",
             cluster=name,
-            locations=["artefacts", "workloads", "owners", *KNOWLEDGE, "publish"],
+            locations=["artefacts", "workloads", "owners", "knowledge", "publish"],
             arguments={"day": RUN_DAY},
             map_index_template="{{ task.cluster }}",
         )

@@ -17,7 +17,7 @@ never processed (run `client_telemetry_daily` for it), a failed quality gate. Fi
 """
 
 from airflow.sdk import Param, dag
-from include.run_day import KNOWLEDGE, MECHANISMS, OPTIONAL_DAY, OPTIONAL_RELEASE, RELEASE, SHOWN
+from include.run_day import MECHANISMS, OPTIONAL_DAY, OPTIONAL_RELEASE, RELEASE, SHOWN
 from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
 
 
@@ -46,7 +46,7 @@ def broker_upgrade_impact():
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
     report = {"report-id": "{{ run_id }}"}
     cluster = "{{ params.cluster }}"
-    asked = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], "arguments": report | question}
+    asked = {"locations": ["scram_users", "knowledge", "hosts", "targets"], "arguments": report | question}
     impact = SparkStage(task_id="impact", cluster=cluster, **asked)
     shown = {"locations": SHOWN, "arguments": report | pack, "page": "answered"}
     publish = SparkStage(task_id="publish", cluster=cluster, **shown)

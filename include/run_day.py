@@ -40,14 +40,12 @@ COLLECT = {
 
 DAYS = (("days", "decode_days"), ("days", "derive_days"), ("changed-on", "derive_days"))
 """What stages of the daily run are told of the days that collect found, as option and XCom: decode; those after it; review."""
-KNOWLEDGE = ["knowledge", "knowledge_package"]
-"""Locations of what verdicts follow from: a folder of one's own rows, and a data package."""
 DECODE = {"locations": ["raw"]}
-PROFILE = {"locations": ["owners", *KNOWLEDGE]}
+PROFILE = {"locations": ["owners", "knowledge"]}
 """What the stages of the same names are told beside the days."""
 PAGE = {
     "job": "publish_fleet",
-    "locations": ["publish", "hosts", "knowledge_package"],
+    "locations": ["publish", "hosts"],
     "page": "runs",
     "outlets": [DAYS_PUBLISHED],
 }
@@ -57,15 +55,15 @@ MECHANISMS = (
 )
 """Description of the parameter of the same name."""
 REVIEW = {
-    "locations": ["publish", "owners", *KNOWLEDGE, "scram_users", "hosts", "targets"],
+    "locations": ["publish", "owners", "knowledge", "scram_users", "hosts", "targets"],
     "page": "runs",
 }
 """What the stage review is told in every DAG."""
 
 
 _OF_A_CAMPAIGN = {"map_index_template": "{{ task.cluster }}"}
-ASKED = {"locations": ["scram_users", *KNOWLEDGE, "hosts", "targets"], **_OF_A_CAMPAIGN}
-SHOWN = ["publish", "owners", "hosts", "workloads", *KNOWLEDGE]
+ASKED = {"locations": ["scram_users", "knowledge", "hosts", "targets"], **_OF_A_CAMPAIGN}
+SHOWN = ["publish", "owners", "hosts", "workloads", "knowledge"]
 """Locations that the stage publish is told."""
 ANSWERED = {"locations": SHOWN, **_OF_A_CAMPAIGN}
 STANDING = {

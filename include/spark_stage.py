@@ -101,7 +101,8 @@ class SparkStage(PythonOperator):
     :param cluster: name in the clusters file; the lake and all other locations are looked up at run time. None or empty:
         the job is about the whole lake
     :param locations: which entries of the clusters file the job takes: ``raw``, ``source``, ``owners``,
-        ``scram_users``, ``knowledge``, ``knowledge_package``, ``hosts``, ``artefacts``, ``workloads``, ``publish``
+        ``scram_users``, ``knowledge``, ``hosts``, ``artefacts``, ``workloads``, ``publish``; every job takes
+        ``knowledge_package``, so that all know the same releases
     :param job: name of the stage where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
@@ -181,6 +182,7 @@ class SparkStage(PythonOperator):
             "run-id": run_id,
             "lake": clusters.lake,
             "result": report_url,
+            "knowledge-package": values.get("knowledge_package"),
             **{location.replace("_", "-"): values.get(location) for location in self.locations},
             **self.arguments,
         }

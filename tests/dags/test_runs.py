@@ -34,6 +34,7 @@ clusters:
     cluster_id: bbb
     raw: /srv/west
     hosts: /srv/west-hosts
+    knowledge_package: /srv/knowledge.zip
     source: {{format: request_log, files: /logs/west/*.log.*, release: 4.0.1}}
 """)
 
@@ -61,6 +62,22 @@ def test_a_day_goes_through_all_stages_of_all_clusters(run):
     assert options["publish_fleet", "bbb"]["hosts"] == "/srv/west-hosts"
     assert "hosts" not in options["publish_fleet", "aaa"]
     assert tasks["cluster.decode", 1].rendered_map_index == "west"
+
+
+def test_all_stages_know_the_releases_of_the_clusters_package(run):
+    """Collect names the release of a broker by its log, and a campaign or subscription is checked for one."""
+    run("client_telemetry_daily", {"day": DAY})
+    run("telemetry_subscription_check", {"cluster": "west", "name": "a", "metrics": "*", "release": "9.1.0"})
+    _, _, calls = run("broker_upgrade_impact", {"cluster": "west", "to": "9.1.0"})
+    assert {call["stage"] for call in calls} >= {
+        "collect",
+        "decode",
+        "profile",
+        "subscription_check",
+        "publish",
+    }
+    packages = {(call["options"]["cluster"], call["options"].get("knowledge-package")) for call in calls}
+    assert packages == {("aaa", None), ("bbb", "/srv/knowledge.zip")}
 
 
 def test_a_declared_source_is_passed_to_collect_only(run):
