@@ -3,21 +3,24 @@
     client-telemetry knowledge configuration --from 3.9.1 --to 4.0.0 [--properties server.properties] [--format text|json|csv] [--all]
 
 Keys and defaults are those that the code of the two releases defines (docs/knowledge.md). `--properties` may be repeated, as for
-brokers and controllers; a file of KAFKA_… variables of a container image is read too.
+brokers and controllers; files of KAFKA_… variables of a container image are read too, and YAML: Kubernetes manifests, Compose files,
+values of Helm charts, resources of operators.
 Exit code 0; 3 if the target does not start with a file (it lacks a required key, has a value that is refused or names a class that is
 gone), if its settings stop the upgrade, or if a broker loses something by a key that the target ignores; 4 if the configuration of a
 release is not known; 2 for unusable arguments or files.
 """
 
 import codecs
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from client_telemetry.cli.compared_releases import print_csv, print_json
-from client_telemetry.compatibility import configuration_changes, java_properties
+from client_telemetry.compatibility import configuration_changes, java_properties, settings_in_yaml
 from client_telemetry.compatibility.configuration_changes import PROTOCOL, IgnoredKey, OwnSettings
 from client_telemetry.compatibility.java_properties import Setting, UnreadableProperties
+from client_telemetry.compatibility.settings_in_yaml import Settings, UnreadableYaml
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import broker_configuration, releases
@@ -26,6 +29,9 @@ from client_telemetry.knowledge_package import store
 
 NO_GO, CANNOT_TELL = 3, 4
 _COLUMNS = ("file", "line", "scope", "key", "change", "before", "after")
+_YAML = (".yaml", ".yml", ".json")
+_LOOKS_LIKE_YAML = re.compile(rb"^(?:---\s*$|apiVersion:|services:)", re.MULTILINE)
+"""Of a pipe, which has no name that says so."""
 _EMPTY = "empty"
 _NOT_KNOWN = "not known"
 
@@ -54,9 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     store.activate()
     try:
         pair = releases.upgrade(args.from_release, args.to_release)
-        own = {}
-        for path in args.properties:
-            own[str(path)] = _read(path)
+        own = {name: settings for path in args.properties for name, settings in _read(path)}
     except (releases.UnusableRelease, UnusableProperties) as error:
         print(f"client-telemetry knowledge configuration: {error}", file=sys.stderr)
         return 2
@@ -68,13 +72,16 @@ def main(arguments: Sequence[str]) -> int:
         )
         return CANNOT_TELL
     changes = {scope: broker_configuration.changes(scope, *pair) for scope in SCOPES}
-    settings = {name: configuration_changes.of_settings(each, *pair) for name, each in own.items()}
+    settings = {
+        name: configuration_changes.of_settings(each.settings, *pair, is_part=each.is_part)
+        for name, each in own.items()
+    }
     _FORMATS[args.format](pair, changes, settings, args.all)
     return NO_GO if any(each.must_change for each in settings.values()) else 0
 
 
-def _read(path: Path) -> list[java_properties.Setting]:
-    """Kafka reads it as Latin-1. A byte order mark, which Kafka takes for a part of the first key, is passed over with a warning."""
+def _read(path: Path) -> Iterator[tuple[str, Settings]]:
+    """The settings of a file with its name; of YAML, which may have those of several brokers, also with where each is."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -83,6 +90,28 @@ def _read(path: Path) -> list[java_properties.Setting]:
         raise UnusableProperties(
             f"{path}: not a properties file: it has NUL bytes (save it as UTF-8 or ASCII)"
         )
+    if path.suffix.lower() in _YAML or _LOOKS_LIKE_YAML.search(content):
+        for each in _read_yaml(path, content):
+            yield f"{path}: {each.where}".removesuffix(": "), each
+    else:
+        yield str(path), Settings("", _read_properties(path, content), is_part=False)
+
+
+def _read_yaml(path: Path, content: bytes) -> list[Settings]:
+    try:
+        found = settings_in_yaml.read(content.decode("utf-8-sig"))
+    except (UnreadableYaml, UnicodeDecodeError) as error:
+        raise UnusableProperties(f"{path}: {error}") from error
+    if not found:
+        raise UnusableProperties(
+            f"{path}: has no settings of a Kafka broker: specify YAML with KAFKA_… variables of a broker's container, keys such as "
+            "log.dirs, or the text of a server.properties"
+        )
+    return found
+
+
+def _read_properties(path: Path, content: bytes) -> list[java_properties.Setting]:
+    """Kafka reads it as Latin-1. A byte order mark, which Kafka takes for a part of the first key, is passed over with a warning."""
     if content.startswith(codecs.BOM_UTF8):
         print(
             f"{path}: begins with a byte order mark, which Kafka takes for a part of the first key",
@@ -126,10 +155,12 @@ def _lines_of_file(settings: OwnSettings, pair: tuple[str, str]) -> list[str]:
     if settings.is_zookeeper and PROTOCOL in {each.key for each in settings.defaults}:
         lines += _protocol(*pair)
     if not settings.is_whole:
-        lines.append(
-            "  sets neither process.roles nor zookeeper.connect, so something else does (an operator, an image, a managed service): "
-            f"whether all that {to_release} requires is set is not known"
+        why = (
+            "something beside it may set more (a command, an image, an operator)"
+            if settings.has_mode
+            else "sets neither process.roles nor zookeeper.connect, so something else does (an operator, an image, a managed service)"
         )
+        lines.append(f"  {why}: whether all that {to_release} requires is set is not known")
     lines += [
         f"  required by {to_release} and not set, so the broker does not start: {key}"
         for key in settings.missing
@@ -157,6 +188,9 @@ def _lines_of_file(settings: OwnSettings, pair: tuple[str, str]) -> list[str]:
         for each in settings.in_neither
     ]
     lines += [f"  not set, default changes: {_changed_default(each)}" for each in settings.defaults]
+    if settings.values_not_known:
+        names = ", ".join(each.setting.key for each in settings.values_not_known)
+        lines.append(f"  values that are elsewhere (valueFrom, a variable), not judged: {names}")
     if settings.not_judged:
         names = ", ".join(each.setting.key for each in settings.not_judged)
         lines.append(
@@ -248,6 +282,8 @@ def _changes_of_settings(settings: OwnSettings) -> Iterator[tuple[str, Setting, 
         yield "set_takes_effect", found.setting, "", ""
     for named in settings.classes_not_judged:
         yield "set_class_not_judged", named.setting, named.name, ""
+    for found in settings.values_not_known:
+        yield "set_value_not_known", found.setting, "", ""
     for found in settings.not_judged:
         yield "set_not_judged", found.setting, "", ""
 

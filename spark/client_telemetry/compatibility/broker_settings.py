@@ -169,7 +169,7 @@ def _below(name: str, bound: str) -> Term:
 def _equal(name: str, wanted: str) -> Term:
     def met(setup: BrokerSetup) -> str:
         value = (setup.settings or {}).get(name)
-        return Answer.UNKNOWN if value is None else Answer.YES if value == wanted else Answer.NO
+        return Answer.UNKNOWN if value in (None, SET) else Answer.YES if value == wanted else Answer.NO
 
     return Term(name, met)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from client_telemetry.compatibility import cluster_notes
-from client_telemetry.compatibility.broker_settings import BrokerSetup
+from client_telemetry.compatibility.broker_settings import SET, BrokerSetup
 from client_telemetry.compatibility.java_properties import Setting
 from client_telemetry.knowledge import broker_classes, broker_configuration, removed_settings
 from client_telemetry.knowledge.broker_configuration import BROKER, RANGE, REQUIRED, ChangedKey, Key
@@ -35,6 +35,7 @@ _MODES = ("process.roles", "zookeeper.connect")
 """Every broker has one of them: KRaft or ZooKeeper."""
 _READ_BEFORE_ALL = re.compile(r"config\.providers(?:\..+)?")
 """AbstractConfig reads it, so that releases without it in their ConfigDef (before 4.2) obey it too (KIP-421)."""
+_VARIABLE_VALUE = re.compile(r"\$\{|\$\(|\{\{")
 _NAMES_CLASSES = re.compile(
     r"(?:.+[._])?(?:class|class\.name|reporters|assignors)|security\.providers|sasl\.jaas\.config"
 )
@@ -108,9 +109,12 @@ class OwnSettings(NamedTuple):
     """Keys that no release of Apache Kafka defines: of config providers, plugins, authorizers and products."""
     is_zookeeper: bool
     """Whether it says that the broker keeps its metadata in ZooKeeper."""
+    has_mode: bool
+    """Whether it says how the broker keeps its metadata. Otherwise something else sets that (an operator, a managed service)."""
     is_whole: bool
-    """Whether it says how the broker keeps its metadata. Otherwise something else sets that (an operator, a managed service), and
-    perhaps what is required: `missing` is empty."""
+    """Whether nothing else sets more. Otherwise `missing` is empty: what is required may be set elsewhere."""
+    values_not_known: tuple[SetKey, ...]
+    """Keys whose values are elsewhere (`valueFrom`, a variable): only that they are set counts."""
     blockers: tuple[Blocker, ...]
     """Most urgent first."""
 
@@ -158,15 +162,18 @@ def has_broker_keys(settings: Iterable[Setting]) -> bool:
     return any(_defined_key(each.key, ever) in ever for each in settings)
 
 
-def of_settings(settings: Sequence[Setting], from_release: str, to_release: str) -> OwnSettings:
-    """Raises KeyError for a release whose configuration is not known."""
+def of_settings(
+    settings: Sequence[Setting], from_release: str, to_release: str, *, is_part: bool = False
+) -> OwnSettings:
+    """`is_part`: something else may set more. Raises KeyError for a release whose configuration is not known."""
     before, after = (broker_configuration.of(BROKER, release) for release in (from_release, to_release))
     ever = broker_configuration.ever(BROKER)
     effective = {each.key: each for each in settings}
     found = [SetKey(each, _defined_key(each.key, ever)) for each in effective.values()]
     judged = [each for each in found if _is_judged(each.key)]
     is_set = {each.key for each in found} | {_SYNONYMS[each.key] for each in found if each.key in _SYNONYMS}
-    is_whole, is_kraft = not is_set.isdisjoint(_MODES), "process.roles" in is_set
+    has_mode, is_kraft = not is_set.isdisjoint(_MODES), "process.roles" in is_set
+    is_whole = has_mode and not is_part
     refused = tuple(_refused(judged, after))
     is_read = {
         each: (_is_read(each.key, before, from_release), _is_read(each.key, after, to_release))
@@ -191,8 +198,10 @@ def of_settings(settings: Sequence[Setting], from_release: str, to_release: str)
             and not (each.key == PROTOCOL and is_kraft)
         ),
         not_judged=tuple(each for each in found if each not in judged),
-        is_zookeeper=is_whole and not is_kraft,
+        is_zookeeper=has_mode and not is_kraft,
+        has_mode=has_mode,
         is_whole=is_whole,
+        values_not_known=tuple(each for each in judged if _value(each.setting) == SET),
         blockers=tuple(
             each
             for each in _blockers(
@@ -222,7 +231,12 @@ def _ignored(found: SetKey, release: str) -> IgnoredKey:
 def _setup(found: Iterable[SetKey], defined: Mapping[str, Key]) -> BrokerSetup:
     """With the defaults of what the file does not set, if it is whole."""
     defaults = {key: each.default for key, each in defined.items() if each.default != REQUIRED}
-    return BrokerSetup({**defaults, **{each.key: each.setting.value for each in found}})
+    return BrokerSetup({**defaults, **{each.key: _value(each.setting) for each in found}})
+
+
+def _value(setting: Setting) -> str:
+    """SET for a variable: `${file:/a:b}` of a config provider, `$(NAME)` of Kubernetes, `{{ name }}` of a template."""
+    return SET if _VARIABLE_VALUE.search(setting.value) else setting.value
 
 
 def _blockers(setup: BrokerSetup, from_release: str, to_release: str) -> Iterator[Blocker]:

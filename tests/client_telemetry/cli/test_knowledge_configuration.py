@@ -102,6 +102,46 @@ def test_a_part_of_the_settings_is_said_to_be_one(run, properties):
     assert code == 0 and "sets neither process.roles nor zookeeper.connect" in printed
 
 
+YAML = """
+services:
+  one:
+    environment:
+      KAFKA_PROCESS_ROLES: broker
+      KAFKA_NODE_ID: 1
+      KAFKA_LOG_SEGMENT_BYTES: 7
+  two:
+    command: start
+    environment:
+      KAFKA_PROCESS_ROLES: broker
+      KAFKA_LOG_SEGMENT_BYTES: ${BYTES}
+"""
+
+
+def test_each_broker_in_a_yaml_file_is_judged_for_itself(run, tmp_path):
+    file = tmp_path / "compose.yml"
+    file.write_text(YAML)
+    code, printed, _ = run(*ASK, "--properties", file)
+    one, two, *_ = printed.split("\n\n")
+    assert code == 3 and one.startswith(f"{file}: services one environment, from 3.9.1 to 4.0.0:")
+    assert "line 7: log.segment.bytes=7: refused" in one
+    assert "something beside it may set more" in two and "required by" not in two
+    assert "not judged: log.segment.bytes" in two
+    unnamed = tmp_path / "pipe"
+    unnamed.write_text(YAML)
+    assert run(*ASK, "--properties", unnamed)[1].count("environment, from") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("a: b\n", "has no settings of a Kafka broker: "), ("a: [\n", "line 2: not valid YAML: ")],
+)
+def test_yaml_that_cannot_be_used_is_one_line(run, tmp_path, text, says):
+    file = tmp_path / "values.yaml"
+    file.write_text(text)
+    code, printed, error = run(*ASK, "--properties", file)
+    assert (code, printed) == (2, "") and says in error and error.count("\n") == 1
+
+
 def test_csv_and_json_have_the_same_rows(run, properties):
     _, text, _ = run(*ASK, "--properties", properties, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(text)))

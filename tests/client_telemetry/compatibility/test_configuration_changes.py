@@ -195,6 +195,23 @@ def test_config_providers_are_read_by_releases_that_do_not_define_them():
         assert not (found.gone or found.in_neither or found.takes_effect)
 
 
+def test_of_a_value_that_is_elsewhere_only_that_it_is_set_counts():
+    found = of(
+        KRAFT + "log.segment.bytes=${env:BYTES}\nauthorizer.class.name={{ authorizer }}\nlog.dirs=/a\n"
+    )
+    assert keys(found.values_not_known) == ["log.segment.bytes", "authorizer.class.name"]
+    assert (found.refused, found.gone_classes, found.classes_not_judged) == ((), (), ())
+    secret = "delegation.token.master.key=${file:/a:b}\n"
+    assert subjects(of(KRAFT + secret)) == ["delegation.token.master.key"]
+
+
+def test_a_mode_in_a_part_of_the_settings_counts_and_nothing_is_missing():
+    settings = parse("zookeeper.connect=zk\n")
+    found = configuration_changes.of_settings(settings, "3.9.1", "4.0.0", is_part=True)
+    assert (found.is_zookeeper, found.is_whole, found.missing) == (True, False, ())
+    assert "ZooKeeper mode" in subjects(found)
+
+
 def test_values_outside_of_the_range_of_the_target():
     found = of(KRAFT + "log.segment.bytes=1000\nnum.io.threads=${threads}\n")
     assert [(each.setting.key, each.valid_range) for each in found.refused] == [
