@@ -18,7 +18,13 @@ from pathlib import Path
 
 from client_telemetry.cli.compared_releases import print_csv, print_json
 from client_telemetry.compatibility import configuration_changes, java_properties, settings_in_yaml
-from client_telemetry.compatibility.configuration_changes import PROTOCOL, IgnoredKey, OwnSettings
+from client_telemetry.compatibility.configuration_changes import (
+    JMX_REPORTER,
+    PROTOCOL,
+    REPORTERS,
+    IgnoredKey,
+    OwnSettings,
+)
 from client_telemetry.compatibility.java_properties import Setting, UnreadableProperties
 from client_telemetry.compatibility.settings_in_yaml import Settings, UnreadableYaml
 from client_telemetry.console.arguments import Arguments
@@ -178,6 +184,11 @@ def _lines_of_file(settings: OwnSettings, pair: tuple[str, str]) -> list[str]:
         f"  line {each.setting.line}: {each.setting.key}: does not exist in {to_release}, which ignores it: {_lost(each)}"
         for each in settings.gone
     ]
+    if settings.loses_jmx:
+        lines.append(
+            f"  line {settings.loses_jmx.setting.line}: {REPORTERS}: without {JMX_REPORTER}, which {pair[0]} adds and {to_release} does not: "
+            "the broker loses the metrics that it exports, such as socket-server-metrics; instead: name it too"
+        )
     lines += [
         f"  line {each.setting.line}: {each.setting.key}: takes effect: it exists in {to_release} and not before"
         for each in settings.takes_effect
@@ -278,6 +289,8 @@ def _changes_of_settings(settings: OwnSettings) -> Iterator[tuple[str, Setting, 
         for each in ignored:
             lost, instead = (each.removed.lost, each.removed.instead) if each.removed else (_NOT_KNOWN, "")
             yield change, each.setting, lost, instead
+    if settings.loses_jmx:
+        yield "set_loses_jmx", settings.loses_jmx.setting, None, JMX_REPORTER
     for found in settings.takes_effect:
         yield "set_takes_effect", found.setting, "", ""
     for named in settings.classes_not_judged:

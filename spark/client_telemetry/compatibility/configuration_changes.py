@@ -31,6 +31,9 @@ _SYNONYMS = {"node.id": "broker.id", "broker.id": "node.id"}
 """Either sets the other (KafkaConfig.populateSynonyms)."""
 PROTOCOL = "inter.broker.protocol.version"
 """Brokers on KRaft do not read it (since 3.3, KIP-778)."""
+REPORTERS, JMX_REPORTER = "metric.reporters", "org.apache.kafka.common.metrics.JmxReporter"
+"""Brokers before 4.0 add it to the reporters that are set, unless this says no (KIP-830):"""
+_ADDS_JMX_REPORTER = "auto.include.jmx.reporter"
 _MODES = ("process.roles", "zookeeper.connect")
 """Every broker has one of them: KRaft or ZooKeeper."""
 _READ_BEFORE_ALL = re.compile(r"config\.providers(?:\..+)?")
@@ -103,6 +106,8 @@ class OwnSettings(NamedTuple):
     """Classes of Kafka that the other does not have: the broker does not start."""
     classes_not_judged: tuple[NamedClass, ...]
     """Classes that no release of Apache Kafka has: of plugins and products."""
+    loses_jmx: SetKey | None
+    """The reporters, if the other no longer adds JmxReporter to them: what it exports is not in JMX any more."""
     defaults: tuple[ChangedKey, ...]
     """Keys that the file does not set and whose default changes."""
     not_judged: tuple[SetKey, ...]
@@ -123,6 +128,7 @@ class OwnSettings(NamedTuple):
         """Whether the broker does not start, starts without something that it had, or must not be upgraded so."""
         return bool(
             any(each.loses for each in self.gone)
+            or self.loses_jmx
             or self.missing
             or self.refused
             or self.gone_classes
@@ -190,6 +196,7 @@ def of_settings(
         refused=refused,
         gone_classes=gone_classes,
         classes_not_judged=tuple(each for each in named if not _is_known(each.name, to_release)),
+        loses_jmx=_loses_jmx(judged, from_release, to_release),
         defaults=tuple(
             each
             for each in broker_configuration.changes(BROKER, from_release, to_release).defaults
@@ -226,6 +233,19 @@ def _is_read(key: str, defined: Mapping[str, Key], release: str) -> bool:
 
 def _ignored(found: SetKey, release: str) -> IgnoredKey:
     return IgnoredKey(found.setting, found.key, removed_settings.from_release(found.key, release))
+
+
+def _loses_jmx(found: Iterable[SetKey], from_release: str, to_release: str) -> SetKey | None:
+    by_key = {each.key: each for each in found}
+    reporters, added = by_key.get(REPORTERS), by_key.get(_ADDS_JMX_REPORTER)
+    adds_it, still_adds_it = (
+        removed_settings.from_release(_ADDS_JMX_REPORTER, each) is None for each in (from_release, to_release)
+    )
+    is_off = added is not None and added.setting.value.strip() == "false"
+    if reporters is None or is_off or not adds_it or still_adds_it:
+        return None
+    names = _value(reporters.setting)
+    return reporters if names != SET and JMX_REPORTER not in names else None
 
 
 def _setup(found: Iterable[SetKey], defined: Mapping[str, Key]) -> BrokerSetup:

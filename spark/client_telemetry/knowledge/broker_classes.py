@@ -42,6 +42,12 @@ def ever() -> frozenset[str]:
     return frozenset(row.name for row in _rows())
 
 
+def before(release: str) -> frozenset[str]:
+    """The classes of all older releases that were read."""
+    older = [each for each in broker_configuration.read() if releases.parse(each) < releases.parse(release)]
+    return frozenset(name for each in older for name in of(each))
+
+
 @cache
 def _rows() -> tuple[_Row, ...]:
     found: list[_Row] = []

@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,17 +44,17 @@ def read(repository: MavenRepository, release: str) -> Configuration:
         raise UnreadableConfiguration("Java is not installed")
     broker_jars.fetch(repository, [release])
     jars = broker_jars.class_path(repository, release)
-    return _parsed(release, _printed(jars))
+    return _parsed(release, _printed(jars, broker_classes.before(release)))
 
 
-def _printed(jars: Sequence[Path]) -> str:
+def _printed(jars: Sequence[Path], older_classes: Collection[str]) -> str:
     class_path = os.pathsep.join(map(str, jars))
     java = ["java", "-XX:TieredStopAtLevel=1", "-Duser.language=en", "-cp", class_path]
     with tempfile.TemporaryDirectory() as home:
         kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME") if name in os.environ}
         try:
             done = subprocess.run(
-                [*java, str(PROGRAM), *sorted(broker_classes.ever())],
+                [*java, str(PROGRAM), *sorted(older_classes)],
                 cwd=home,
                 env={**kept, "HOME": home},
                 stdin=subprocess.DEVNULL,

@@ -83,6 +83,19 @@ def test_a_class_that_the_target_does_not_have_is_a_no_go(run, properties):
     assert found["set_class_not_judged"]["before"] == "a.B"
 
 
+def test_jmx_that_a_broker_loses_is_a_no_go(run, properties):
+    properties.write_text("process.roles=broker\nnode.id=1\nmetric.reporters=a.B\n")
+    code, printed, _ = run(*ASK, "--properties", properties)
+    assert (
+        code == 3
+        and "line 3: metric.reporters: without org.apache.kafka.common.metrics.JmxReporter" in printed
+    )
+    assert (
+        "set_loses_jmx,a.B,org.apache.kafka.common.metrics.JmxReporter"
+        in run(*ASK, "--properties", properties, "--format", "csv")[1]
+    )
+
+
 def test_brokers_on_zookeeper_keep_their_protocol_first(run, properties):
     def printed(settings, *pair):
         properties.write_text(f"broker.id=1\n{settings}\n")

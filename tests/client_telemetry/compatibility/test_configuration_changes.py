@@ -45,6 +45,26 @@ def test_a_key_that_is_ignored_matters_if_the_broker_loses_something_or_if_that_
     assert keys(found.gone) == [setting.partition("=")[0]] and found.must_change == loses
 
 
+@pytest.mark.parametrize(
+    ("settings", "pair", "loses"),
+    [
+        ("metric.reporters=a.B", ("3.9.1", "4.0.0"), True),
+        ("metric.reporters=a.B", ("2.8.2", "4.1.0"), True),
+        ("metric.reporters=a.B,org.apache.kafka.common.metrics.JmxReporter", ("3.9.1", "4.0.0"), False),
+        ("metric.reporters=a.B\nauto.include.jmx.reporter=false", ("3.9.1", "4.0.0"), False),
+        ("metric.reporters=", ("3.9.1", "4.0.0"), True),
+        ("metric.reporters=${env:A}", ("3.9.1", "4.0.0"), False),
+        ("metric.reporters=a.B", ("3.5.2", "3.9.1"), False),
+        ("metric.reporters=a.B", ("4.0.0", "4.4.0"), False),
+        ("metric.reporters=a.B", ("4.0.0", "3.9.1"), False),
+        ("log.dirs=/a", ("3.9.1", "4.0.0"), False),
+    ],
+)
+def test_reporters_that_are_set_without_jmx(settings, pair, loses):
+    found = of(f"{KRAFT}{settings}\n", *pair)
+    assert bool(found.loses_jmx) == loses and (found.must_change or not loses)
+
+
 def test_keys_of_reporters_are_read_until_they_are_removed():
     assert keys(of(f"{KRAFT}metrics.jmx.whitelist=a\n", "3.7.0", "3.9.1").gone) == []
     assert keys(of(f"{KRAFT}metrics.jmx.whitelist=a\n", "4.0.0", "4.4.0").in_neither) == [

@@ -18,8 +18,8 @@ import java.util.jar.JarFile;
  * Prints what a Kafka release defines of its configuration: the ConfigDef of brokers and that of topics. The jars of the release are on
  * the class path; nothing of it is compiled against, as its classes have moved. One JSON object per line:
  * {"scope", "jar", "class"} and then {"key", "type", "default", "kind": value, null or required, "valid": as Kafka documents it, "internal"};
- * after both, {"implementation", "jar"} for each class of Kafka that a value can name, and for those of the arguments that there are: a class
- * whose interface has moved is not gone.
+ * after both, {"implementation", "jar"} for each class of Kafka that a value can name, and for those of the arguments, the classes of
+ * older releases, that there are: a class whose interface has moved is not gone.
  */
 public final class BrokerConfiguration {
     private static final Map<String, List<String>> CLASSES = new TreeMap<>(Map.of(
