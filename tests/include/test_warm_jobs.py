@@ -2,6 +2,7 @@
 
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -105,11 +106,15 @@ def test_a_container_keeps_a_warm_process_and_what_it_starts_finds_it(tmp_path):
     asks.write_text(f'exec python {CHECKOUT / "spark/warm_jobs.py"} run "$WARM_JOBS" {tmp_path / "job.py"}\n')
     asks.chmod(0o755)
     (tmp_path / "job.py").write_text(JOB)
-    done = subprocess.run(
+    container = subprocess.Popen(
         [CHECKOUT / "include/container.sh", "bash", asks],
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "STATE": str(state)},
-        capture_output=True, text=True, timeout=300,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split()[-1] == "True"
+    try:
+        printed, errors = container.communicate(timeout=300)
+    finally:
+        os.killpg(container.pid, signal.SIGTERM)  # the warm process, which a container takes with it
+    assert container.returncode == 0, errors
+    assert printed.split()[-1] == "True"
     assert (state / "spark" / "warm_jobs.log").read_text() == ""
