@@ -21,9 +21,10 @@ from client_telemetry.console.output_file import replace_file
 from client_telemetry.formats import target_file
 from client_telemetry.knowledge import target_profiles
 from client_telemetry.knowledge.target_profiles import Profile
+from client_telemetry.knowledge_package import confinement
 from client_telemetry.probe import measurement
 from client_telemetry.probe.probing import Limits
-from client_telemetry.rehearsal import client_runs, confinement, sandbox_broker
+from client_telemetry.rehearsal import client_runs, sandbox_broker
 from client_telemetry.rehearsal.library_programs import BY_NAME
 from client_telemetry.rehearsal.workplace import Workplace
 

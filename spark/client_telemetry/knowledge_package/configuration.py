@@ -8,7 +8,6 @@ Some defaults are those of the Java that runs it: `ssl.protocol`, `ssl.enabled.p
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import NamedTuple
 from client_telemetry.knowledge import broker_classes, broker_configuration, releases
 from client_telemetry.knowledge.broker_configuration import NULL, RANGE, REQUIRED, SCOPES, Key
 from client_telemetry.knowledge.broker_release import csv_text
-from client_telemetry.knowledge_package import broker_jars
+from client_telemetry.knowledge_package import broker_jars, confinement
 from client_telemetry.knowledge_package.artefacts import MavenRepository
 
 PROGRAM = Path(__file__).parent / "java" / "BrokerConfiguration.java"
@@ -48,30 +47,24 @@ def read(repository: MavenRepository, release: str) -> Configuration:
 
 
 def _printed(jars: Sequence[Path], older_classes: Collection[str]) -> str:
+    """With what Kafka's classes say while they are initialised."""
     class_path = os.pathsep.join(map(str, jars))
     java = ["java", "-XX:TieredStopAtLevel=1", "-Duser.language=en", "-cp", class_path]
     with tempfile.TemporaryDirectory() as home:
-        kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME") if name in os.environ}
+        folder = Path(home)
         try:
-            done = subprocess.run(
-                [*java, str(PROGRAM), *sorted(older_classes)],
-                cwd=home,
-                env={**kept, "HOME": home},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT_S,
-            )
-        except subprocess.TimeoutExpired:
-            raise UnreadableConfiguration(f"Java did not end within {TIMEOUT_S} s") from None
+            command = [*java, str(PROGRAM), *sorted(older_classes)]
+            ended = confinement.run(command, confinement.of_programs(folder), folder, TIMEOUT_S)
         except OSError as error:
             raise UnreadableConfiguration(f"Java cannot be run: {error.strerror}") from None
-    if done.returncode:
-        said = [line for line in done.stderr.splitlines() if "Exception" in line or "rror" in line]
+    if ended.code is None:
+        raise UnreadableConfiguration(f"Java did not end within {TIMEOUT_S} s")
+    if ended.code:
+        said = [line for line in ended.output.splitlines() if "Exception" in line or "rror" in line]
         raise UnreadableConfiguration(
             f"its jars define no configuration: {(said or ['no reason'])[-1].strip()[:300]}"
         )
-    return done.stdout
+    return ended.output
 
 
 def _parsed(release: str, printed: str) -> Configuration:
@@ -80,7 +73,7 @@ def _parsed(release: str, printed: str) -> Configuration:
     classes: dict[str, str] = {}
     scope = ""
     try:
-        for row in map(json.loads, printed.splitlines()):
+        for row in map(json.loads, (line for line in printed.splitlines() if '{"' in line)):
             if "scope" in row:
                 scope = row["scope"]
                 sources[scope] = f"{_coordinates(row['jar'], release)}:{row['class']}"

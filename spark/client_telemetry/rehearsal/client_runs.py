@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from client_telemetry.rehearsal import confinement
+from client_telemetry.knowledge_package import confinement
 from client_telemetry.rehearsal.library_programs import STEPS, Program
 from client_telemetry.rehearsal.workplace import PROGRAMS, NotInstalled, Workplace
 

@@ -16,7 +16,8 @@ from uuid import uuid4
 
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import releases
-from client_telemetry.rehearsal import client_runs, confinement, sandbox_broker
+from client_telemetry.knowledge_package import confinement
+from client_telemetry.rehearsal import client_runs, sandbox_broker
 from client_telemetry.rehearsal.client_runs import NOT_AVAILABLE, OK
 from client_telemetry.rehearsal.library_programs import BY_NAME
 from client_telemetry.rehearsal.outcomes import OutcomeCache, Sandbox

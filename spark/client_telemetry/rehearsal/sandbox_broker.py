@@ -19,8 +19,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from client_telemetry.knowledge import releases
+from client_telemetry.knowledge_package import confinement
 from client_telemetry.probe.login import unsecured_token
-from client_telemetry.rehearsal import confinement, sandbox_kdc, sandbox_tls
+from client_telemetry.rehearsal import sandbox_kdc, sandbox_tls
 from client_telemetry.rehearsal.workplace import NotInstalled, Workplace
 
 USERNAME, PASSWORD = "client", "of-the-client"

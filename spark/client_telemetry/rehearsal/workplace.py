@@ -5,7 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from client_telemetry.rehearsal import confinement
+from client_telemetry.knowledge_package import confinement
 
 PROGRAMS = Path(__file__).parent / "programs"
 INSTALL_S = 540

@@ -1,6 +1,8 @@
 """The configuration of a release: what cannot be read is not known, and what changed is said in sentences."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from client_telemetry import knowledge
@@ -56,6 +58,24 @@ def test_without_java_or_jars_it_is_not_known_in_one_line(tmp_path, monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
     said = brokers.add_configuration(MavenRepository(tmp_path / "cache"), NEWEST)
     assert said == "broker configuration not known: Java is not installed"
+
+
+def test_what_classes_say_while_they_are_initialised_is_no_key():
+    said = f"SLF4J: no binding\n{lines(PRINTED)}\nWARN\n"
+    assert configuration._parsed("4.5.0", said) == configuration._parsed("4.5.0", lines(PRINTED))
+    with pytest.raises(UnreadableConfiguration):
+        configuration._parsed("4.5.0", lines(PRINTED).replace('{"key": "b"', 'WARN{"key": "b"'))
+
+
+def test_what_java_leaves_running_is_ended_with_it(tmp_path, monkeypatch):
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\nsleep 300 & echo $! >{tmp_path}/pid\necho Error: nothing here\nexit 1\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(UnreadableConfiguration, match="Error: nothing here"):
+        configuration._printed([], [])
+    state = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
 def of(release: str) -> Configuration:

@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from client_telemetry.rehearsal import client_runs, confinement
+from client_telemetry.knowledge_package import confinement
+from client_telemetry.rehearsal import client_runs
 from client_telemetry.rehearsal.library_programs import BY_NAME, Program
 from client_telemetry.rehearsal.workplace import PROGRAMS, NotInstalled, Workplace
 
@@ -121,7 +122,7 @@ def test_what_was_started_ends_with_a_terminated_command(tmp_path):
     code = f"""
 import os
 from pathlib import Path
-from client_telemetry.rehearsal import confinement
+from client_telemetry.knowledge_package import confinement
 with confinement.ended_in_order(), (Path({str(tmp_path)!r}) / "out").open("w") as out:
     with confinement.started(["sleep", "60"], dict(os.environ), Path({str(tmp_path)!r}), out.fileno()) as process:
         print(process.pid, flush=True)
