@@ -4,7 +4,7 @@
         [--newer] [--library NAME==VERSION …] [--frameworks] [--stale FILE]
 
 Releases of Kafka that Maven has and the knowledge base has not are read from their jars; Java runs the static initialisers of their
-configuration classes. Each library that is named, and with
+configuration classes, and a broker of each is run and asked for its metrics (docs/knowledge.md). Each library that is named, and with
 `--newer` each version that registries have beyond those that are known, is installed and **executed** (docs/rehearse.md) to see which
 request versions it sends. With `--frameworks`, the POMs of frameworks' newer releases say
 which kafka-clients they bring. What could not be done is listed
@@ -34,6 +34,7 @@ from client_telemetry.knowledge_package import broker_jars, brokers, package_fil
 from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.brokers import Step
 from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE
+from client_telemetry.rehearsal import broker_metrics
 from client_telemetry.rehearsal.subjects import Subject
 
 _MOST_STALE = 10
@@ -83,9 +84,11 @@ def main(arguments: Sequence[str]) -> int:
     args = parser.parse_args(arguments)
     key = signatures.signing_key(args.key)
     store.activate()
-    steps = (
-        [] if args.offline else _steps(MavenRepository(cache_folder(args.cache, "artefacts")), args.recheck)
-    )
+    steps: list[Step] = []
+    if not args.offline:
+        repository = MavenRepository(cache_folder(args.cache, "artefacts"))
+        steps += _steps(repository, args.recheck)
+        steps += _metrics(repository, cache_folder(args.cache, "rehearsal"))
     if (args.library or args.newer) and not args.offline:
         steps += _measured(args.library, cache_folder(args.cache, "rehearsal"), also_newer=args.newer)
     if args.frameworks and not args.offline:
@@ -151,6 +154,18 @@ def _steps(repository: MavenRepository, recheck: bool) -> list[Step]:
             ]
             print(f"{sum(step.is_done for step in steps)} of {len(steps)} releases equal their jars")
             _print_not_compared(steps)
+    return steps
+
+
+def _metrics(repository: MavenRepository, cache: Path) -> list[Step]:
+    """Of the known releases that lack them."""
+    steps = []
+    with Progress("running brokers") as progress:
+        for release in progress.counted("running brokers", broker_metrics.lacking()):
+            step = broker_metrics.add(repository, release, cache)
+            if step.is_done:
+                print(f"{release}: {step.said}")
+            steps.append(step)
     return steps
 
 

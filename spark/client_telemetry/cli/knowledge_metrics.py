@@ -2,8 +2,8 @@
 
     client-telemetry knowledge metrics --from 3.9.1 --to 4.0.0 [--format text|json|csv] [--all]
 
-Brokers of each release since 2.4 were run and asked for their MBeans (docs/knowledge.md). A metric is gone, or new, if one release showed it
-and the jars of the other do not have its name. What only one of them showed although both may have it is counted, and listed with --all.
+Brokers of each release since 0.10 were run and asked for their MBeans (docs/knowledge.md). A metric is gone, or new, if one release showed it
+and has its name in its jars, and the jars of the other do not. What only one of them showed although both may have it is counted, and listed with --all.
 Exit code 0; 4 if the metrics of a release are not known; 2 for unusable arguments.
 """
 

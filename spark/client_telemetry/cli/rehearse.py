@@ -27,13 +27,13 @@ from client_telemetry.formats.report_file import NotAReport, Report, add_report
 from client_telemetry.formats.trial_file import Application, Rehearsal
 from client_telemetry.identity.client_key import client_key
 from client_telemetry.knowledge.package import UnusablePackage
-from client_telemetry.knowledge.releases import UnusableRelease, exact
+from client_telemetry.knowledge.releases import UnusableRelease, exact, parse
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.lake.catalog import is_missing
 from client_telemetry.rehearsal import rehearsal_file, subjects
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS
 from client_telemetry.rehearsal.rehearsing import Limits, Rehearsing, sandboxes
-from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
+from client_telemetry.rehearsal.sandbox_broker import FULL_SINCE, BrokerDidNotStart
 from client_telemetry.rehearsal.seen_logins import MECHANISMS, seen_logins
 from client_telemetry.rehearsal.subjects import WITHOUT, WayIn
 from client_telemetry.rehearsal.workplace import NotInstalled
@@ -121,7 +121,12 @@ def _target(named: str | None, of_report: str) -> str:
         raise NotAReport(
             "the report is about brokers that were measured, which cannot be started here: name a release with --to"
         )
-    return exact(named or of_report)
+    target = exact(named or of_report)
+    if parse(target) < FULL_SINCE:
+        raise UnusableRelease(
+            f"a broker of {target} cannot be started with what clients need: name a release from {'.'.join(map(str, FULL_SINCE))} on with --to"
+        )
+    return target
 
 
 def _rehearse(args: argparse.Namespace, report: Report, target: str) -> Rehearsal:

@@ -1,7 +1,7 @@
 """Metrics of brokers (MBeans) that were seen in running brokers of each release, and what differs between two releases.
 
 The files are written by rehearsal/broker_metrics.py. A metric that is not seen may need a load or setting that the run did not have: it is
-gone from a release only if the release's jars no longer have its name.
+gone from a release only if the release's jars no longer have its name, which the jars of the other have.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +34,11 @@ class Metric(NamedTuple):
     tags: tuple[str, ...]
     """Keys of the other properties, sorted: `topic`, `request`."""
 
+    @property
+    def constant(self) -> str:
+        """The text by which a class registers it, unless that is put together while the broker runs."""
+        return self.name or self.type
+
     def text(self) -> str:
         """`kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=*`."""
         properties = [f"type={self.type}", *([f"name={self.name}"] if self.name else [])]
@@ -42,7 +47,7 @@ class Metric(NamedTuple):
 
 class Changes(NamedTuple):
     gone: tuple[Metric, ...]
-    """Seen in the one that is left; the jars of the other do not have the name."""
+    """Seen in the one that is left; the jars of the other do not have the name, which those of the first have."""
     new: tuple[Metric, ...]
     """The other way round."""
     not_seen: tuple[Metric, ...]
@@ -54,7 +59,9 @@ class _Row(NamedTuple):
     seen: range
     """Places in `read`."""
     in_jars: range | None
-    """None: its name is put together while the broker runs."""
+    """From the first release whose jars have the name, or that showed the metric, to the last; None: the jars of the releases in `seen` do
+    not have it, as it is put together while the broker runs.
+    """
 
 
 @cache
@@ -80,30 +87,24 @@ def seen(release: str) -> frozenset[Metric]:
 @cache
 def changes(from_release: str, to_release: str) -> Changes:
     """Raises KeyError for a release of `not_known_for`."""
-    before, after = seen(from_release), seen(to_release)
-    left, entered = before - after, after - before
-    gone = {each for each in left if _lacks(to_release, each)}
-    return Changes(
-        tuple(sorted(gone)),
-        tuple(sorted(each for each in entered if _lacks(from_release, each))),
-        tuple(sorted(left - gone)),
-    )
+    left, gone = _seen_only_in(from_release, to_release)
+    _, new = _seen_only_in(to_release, from_release)
+    return Changes(tuple(sorted(gone)), tuple(sorted(new)), tuple(sorted(left - gone)))
 
 
-def _lacks(release: str, metric: Metric) -> bool:
-    """Whether the jars of a release do not have the name of a metric."""
-    in_jars = _in_jars()[metric]
-    return in_jars is not None and read().index(release) not in in_jars
+def _seen_only_in(release: str, other: str) -> tuple[frozenset[Metric], frozenset[Metric]]:
+    """Metrics that one release showed and another did not, and those of them whose name is in the jars of the one and not of the other."""
+    only = seen(release) - seen(other)
+    place, other_place = read().index(release), read().index(other)
+    lacking = {
+        row.metric for row in _rows() if place in row.seen and row.in_jars and other_place not in row.in_jars
+    }
+    return only, only & lacking
 
 
 def check() -> None:
     """Raises DamagedKnowledge."""
     _rows()
-
-
-@cache
-def _in_jars() -> dict[Metric, range | None]:
-    return {row.metric: row.in_jars for row in _rows()}
 
 
 @cache
@@ -139,22 +140,33 @@ def _check_overlaps(found: Sequence[_Row]) -> None:
         last[row.metric] = row.seen
 
 
-def rows_of(
-    seen_by_release: Mapping[str, frozenset[Metric]], names_by_release: Mapping[str, frozenset[str]]
+def with_runs(
+    found: Mapping[str, frozenset[Metric]], names: Mapping[str, frozenset[str]]
 ) -> Iterator[tuple[str, ...]]:
-    """The rows of FILE. `names_by_release`: the constants of a release's jars. A name that the jars of a release lack in which it was
-    seen is put together while the broker runs: nothing is said of it.
+    """The rows of FILE with these releases too, as if all of `read` were run with them. `names`: constants of the jars of a release; of
+    each in `found`, and of all in `read` if one has the name of a metric of which `ever_in_jars` says nothing.
     """
+    seen_by_release = {**{release: seen(release) for release in read()}, **found}
     in_order = sorted(seen_by_release, key=releases.parse)
     for metric in sorted(set().union(*seen_by_release.values())):
-        places = [place for place, each in enumerate(in_order) if metric in seen_by_release[each]]
-        having = [
-            place
-            for place, each in enumerate(in_order)
-            if (metric.name or metric.type) in names_by_release[each]
+        having = ever_in_jars(metric) | {each for each in names if metric.constant in names[each]}
+        is_constant = [each in having if metric in seen_by_release[each] else None for each in in_order]
+        places = [
+            place for place, each in enumerate(in_order) if each in having or metric in seen_by_release[each]
         ]
-        is_constant = set(places) <= set(having)
-        jars = read_releases.ends(in_order, having[0], having[-1]) if is_constant else ("", "")
-        for first, last in read_releases.runs([metric in seen_by_release[each] or None for each in in_order]):
+        for first, last in read_releases.runs(is_constant):
             ends = read_releases.ends(in_order, first, last)
+            jars = read_releases.ends(in_order, places[0], places[-1]) if is_constant[first] else ("", "")
             yield (*metric[:3], " ".join(metric.tags), *ends, *jars, f"a broker of {ends[0]} was run")
+
+
+def ever_in_jars(metric: Metric) -> set[str]:
+    """Of the releases whose jars have the name of a metric the first, the last and all that showed it; empty if no row says it."""
+    places: set[int] = set()
+    put_together: set[int] = set()
+    for row in _rows():
+        if row.metric == metric and row.in_jars:
+            places |= {row.in_jars[0], row.in_jars[-1], *row.seen}
+        elif row.metric == metric:
+            put_together |= {*row.seen}
+    return {read()[place] for place in places - put_together}

@@ -45,8 +45,9 @@ def fetch(repository: MavenRepository, of_releases: Sequence[str]) -> None:
 def class_path(repository: MavenRepository, release: str) -> list[Path]:
     """The jars of a release that were fetched; a library that was not published may not be needed. Raises NotFetched for Kafka's own."""
     names = [core(release)]
-    repository.pom(names[0])
     for name in names:  # grows
+        if name.startswith(f"{_KAFKA}:"):
+            repository.pom(name)
         names += [each for each in _needed(repository, name) if each not in names]
     return [repository.jar(names[0]), *_found(repository, names[1:])]
 

@@ -3,27 +3,30 @@ asked for its MBeans (jars/BrokerMetrics.java).
 
     python -m client_telemetry.rehearsal.broker_metrics --cache FOLDER
 
-writes the two files of this checkout for all known releases since 2.4. What was measured stays in the cache.
+adds to the two files of this checkout the known releases that they lack. What was measured stays in the cache.
 """
 
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from zipfile import ZipFile
 
 from client_telemetry import knowledge
-from client_telemetry.knowledge import broker_metrics, releases
+from client_telemetry.console.output_file import replace_file
+from client_telemetry.knowledge import broker_metrics, read_releases, releases
 from client_telemetry.knowledge.broker_metrics import Metric
 from client_telemetry.knowledge.broker_release import csv_text
+from client_telemetry.knowledge_package import broker_jars, brokers
+from client_telemetry.knowledge_package.artefacts import MavenRepository
+from client_telemetry.knowledge_package.brokers import Step
+from client_telemetry.knowledge_package.fetching import NotFetched
 from client_telemetry.rehearsal import sandbox_broker
 from client_telemetry.rehearsal.sandbox_broker import BrokerDidNotStart
 from client_telemetry.rehearsal.workplace import NotInstalled
 
-OLDEST = (2, 4)
-"""Core jars for Scala 2.13, which the sandbox starts, begin here."""
 _TWO_MODES, _KRAFT, _NO_ZOOKEEPER = (3, 0), (3, 3), (4, 0)
 """KRaft is ready for production since 3.3 (KIP-833)."""
 _CONSTANT = re.compile(rb"\x01\x00([\x01-\x7f])(?=([\w.$ -]+))")
@@ -61,15 +64,16 @@ def _metric(text: str) -> Metric:
     return Metric(domain, kind, name, tuple(sorted(properties)))
 
 
-def constants(jars: Path) -> frozenset[str]:
-    """Texts of at most 127 characters in the classes of Kafka's jars."""
+def constants(jars: Iterable[Path], wanted: Collection[str]) -> frozenset[str]:
+    """Which of these texts, of at most 127 characters, are in the classes of some jars."""
+    looked_for = {text.encode() for text in wanted}
     found: set[bytes] = set()
-    for jar in sorted(jars.glob("kafka*.jar")):
+    for jar in jars:
         with ZipFile(jar) as opened:
             for name in opened.namelist():
                 if name.endswith(".class"):
-                    found.update(_constants(opened.read(name)))
-    return frozenset(each.decode("latin-1") for each in found)
+                    found.update(looked_for.intersection(_constants(opened.read(name))))
+    return frozenset(each.decode() for each in found)
 
 
 def _constants(content: bytes) -> Iterator[bytes]:
@@ -79,35 +83,87 @@ def _constants(content: bytes) -> Iterator[bytes]:
             yield match[2][:length]
 
 
-def rewritten(
-    found: Mapping[str, frozenset[Metric]], constants_of: Mapping[str, frozenset[str]]
-) -> dict[str, str]:
-    """The files with these releases alone: file name -> text."""
-    sources = [
-        (release, f"run as {' and '.join(modes(release))}") for release in sorted(found, key=releases.parse)
-    ]
-    return {
-        broker_metrics.FILE: csv_text(broker_metrics.COLUMNS, broker_metrics.rows_of(found, constants_of)),
-        broker_metrics.RELEASES_FILE: csv_text(broker_metrics.RELEASES_COLUMNS, sources),
+def lacking() -> list[str]:
+    """Known releases whose metrics are not known, oldest first."""
+    return list(broker_metrics.not_known_for(*releases.known()))
+
+
+def add(repository: MavenRepository, release: str, cache: Path) -> Step:
+    """Run the broker of a known release, and add its metrics to the package in use. Not done if it cannot be run here, or if a jar of Kafka
+    cannot be read that may have the name of a metric.
+    """
+    try:
+        found = _run(release, cache)
+        texts = rewritten(repository, {release: found})
+    except (NotInstalled, BrokerDidNotStart, NotFetched) as error:
+        return Step(release, f"metrics not known: {error}", False)
+    knowledge.use_package(brokers.base().with_texts(texts))
+    return Step(release, f"{len(found)} metrics", True)
+
+
+def rewritten(repository: MavenRepository, found: Mapping[str, frozenset[Metric]]) -> dict[str, str]:
+    """The files of the knowledge base with these releases too: file name -> text. Raises NotFetched."""
+    names = _names_in_jars(repository, found)
+    sources = read_releases.listed(broker_metrics.RELEASES_FILE) | {
+        release: f"run as {' and '.join(modes(release))}" for release in found
     }
+    in_order = sorted(sources, key=releases.parse)
+    return {
+        broker_metrics.FILE: csv_text(broker_metrics.COLUMNS, broker_metrics.with_runs(found, names)),
+        broker_metrics.RELEASES_FILE: csv_text(
+            broker_metrics.RELEASES_COLUMNS, [(release, sources[release]) for release in in_order]
+        ),
+    }
+
+
+def _names_in_jars(
+    repository: MavenRepository, found: Mapping[str, frozenset[Metric]]
+) -> dict[str, frozenset[str]]:
+    """As broker_metrics.with_runs needs them."""
+    known = broker_metrics.read()
+    wanted = {
+        metric.constant for metric in frozenset().union(*found.values(), *map(broker_metrics.seen, known))
+    }
+    names = _constants_of(repository, list(found), wanted)
+    is_familiar = all(
+        broker_metrics.ever_in_jars(metric)
+        for release, metrics_of_it in found.items()
+        for metric in metrics_of_it
+        if metric.constant in names[release]
+    )
+    return names if is_familiar else names | _constants_of(repository, known, wanted)
+
+
+def _constants_of(
+    repository: MavenRepository, of_releases: Sequence[str], wanted: Collection[str]
+) -> dict[str, frozenset[str]]:
+    broker_jars.fetch(repository, of_releases)
+    return {release: constants(_of_kafka(repository, release), wanted) for release in of_releases}
+
+
+def _of_kafka(repository: MavenRepository, release: str) -> list[Path]:
+    return [jar for jar in broker_jars.class_path(repository, release) if jar.name.startswith("kafka")]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m client_telemetry.rehearsal.broker_metrics")
     parser.add_argument("--cache", required=True, type=Path, help="where jars and outcomes are kept")
     args = parser.parse_args(arguments)
-    wanted = [release for release in releases.known() if releases.parse(release) >= OLDEST]
-    found = {}
+    found, wanted = {}, lacking()
     for release in wanted:
         try:
-            found[release] = metrics(name for mode in modes(release) for name in _kept(mode, args.cache))
+            found[release] = _run(release, args.cache)
         except (NotInstalled, BrokerDidNotStart) as error:
             print(f"{release}: not known: {error}", file=sys.stderr)
-    constants_of = {release: constants(sandbox_broker.jars(release, args.cache)) for release in found}
-    for file, text in rewritten(found, constants_of).items():
+    for file, text in rewritten(MavenRepository(args.cache / "artefacts"), found).items():
         Path(str(files(knowledge) / file)).write_text(text, encoding="utf-8", newline="")
     print(f"{len(found)} of {len(wanted)} releases")
     return 0 if len(found) == len(wanted) else 1
+
+
+def _run(release: str, cache: Path) -> frozenset[Metric]:
+    """What a broker of a release shows in all of its modes."""
+    return metrics(name for mode in modes(release) for name in _kept(mode, cache))
 
 
 def _kept(mode: str, cache: Path) -> list[str]:
@@ -115,7 +171,7 @@ def _kept(mode: str, cache: Path) -> list[str]:
     file = cache / "metrics" / f"{mode}.txt"
     if not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("\n".join(measured(mode, cache)) + "\n", encoding="utf-8")
+        replace_file(file, ("\n".join(measured(mode, cache)) + "\n").encode())
     return file.read_text(encoding="utf-8").split("\n")
 
 

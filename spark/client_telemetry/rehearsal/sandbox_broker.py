@@ -29,8 +29,14 @@ GSSAPI = "GSSAPI"
 START_S = 120
 STOP_S = 30
 _HOST = "127.0.0.1"
-_STARTED = r"Kafka Server started|\[KafkaServer id=1\] started"
+_STARTED = r"Kafka Server started|\[KafkaServer id=1\] started|\[Kafka Server 1\], started"
 _CLUSTER = "4L6g3nShT-eMCtK--X86sw"
+FULL_SINCE = (2, 4)
+"""Older brokers are started with one PLAINTEXT listener, for their metrics alone: the first ones have no other names of listeners
+(KIP-103, 0.10.2) and no login without a file of the JVM.
+"""
+_CLIENTS_OF_OLDER = "2.3.1"
+"""Its clients talk to each older broker; those of 0.10 have no AdminClient."""
 _SECURITY = "org.apache.kafka.common.security"
 OF_BROKERS = Path(__file__).parent / "jars"
 _RELOAD4J = """\
@@ -43,7 +49,7 @@ log4j.appender.Q=org.apache.log4j.FileAppender
 log4j.appender.Q.File={folder}/request.log
 log4j.appender.Q.layout=org.apache.log4j.PatternLayout
 log4j.appender.Q.layout.ConversionPattern=%m%n
-log4j.logger.kafka.request.logger=DEBUG, Q
+log4j.logger.kafka.request.logger={requests}, Q
 log4j.additivity.kafka.request.logger=false
 """
 _LOG4J2 = """\
@@ -51,7 +57,7 @@ _LOG4J2 = """\
 <File name="S" fileName="{folder}/server.log"><PatternLayout pattern="[%d] %p %m (%c)%n"/></File>
 <File name="Q" fileName="{folder}/request.log"><PatternLayout pattern="%m%n"/></File>
 </Appenders><Loggers><Root level="INFO"><AppenderRef ref="S"/></Root>
-<Logger name="kafka.request.logger" level="DEBUG" additivity="false"><AppenderRef ref="Q"/></Logger>
+<Logger name="kafka.request.logger" level="{requests}" additivity="false"><AppenderRef ref="Q"/></Logger>
 </Loggers></Configuration>
 """
 
@@ -65,8 +71,10 @@ class Broker:
     addresses: Mapping[str, str]
     """Bootstrap address by listener, which is called as its security protocol; those for GSSAPI are KERBEROS and KERBEROS_SSL."""
     request_log: Path
-    """One line for each request that it answered, as kafka.request.logger writes them at DEBUG."""
+    """One line for each request that it answered, as kafka.request.logger writes them at DEBUG; empty before FULL_SINCE."""
     java: "_Java"
+    clients: "_Java"
+    """The same jars, or those of clients that can talk to an older broker."""
     files: Mapping[str, str]
     """Variables that name the certificates and keytabs of clients."""
 
@@ -89,14 +97,18 @@ class Broker:
 
     def seed(self, topics: Sequence[str]) -> None:
         """Makes topics with one record each. Raises BrokerDidNotStart."""
-        self.java.run(str(OF_BROKERS / "Seed.java"), self.addresses["INTERNAL"], *topics)
+        self.clients.run(str(OF_BROKERS / "Seed.java"), self._for_its_own(), *topics)
 
     def metrics(self) -> list[str]:
         """Names of its MBeans, once it has had something to do. Raises BrokerDidNotStart."""
-        said = self.java.run(
-            str(OF_BROKERS / "BrokerMetrics.java"), str(self.java.folder), self.addresses["INTERNAL"]
+        said = self.clients.run(
+            str(OF_BROKERS / "BrokerMetrics.java"), str(self.java.folder), self._for_its_own()
         )
         return [line for line in said.splitlines() if line.startswith("kafka")]
+
+    def _for_its_own(self) -> str:
+        """The address of the listener whose requests are not those of the clients, where there is one."""
+        return self.addresses.get("INTERNAL", self.addresses["PLAINTEXT"])
 
     def restart(self) -> None:
         """Stops it in order, and starts it again with what it has kept. Raises BrokerDidNotStart."""
@@ -105,7 +117,8 @@ class Broker:
 
 def jars(release: str, cache: Path) -> Path:
     """The folder with the jars of a broker release, fetched by Maven where it is not there yet. Raises NotInstalled."""
-    return _fetched(release, f"broker-{'4' if _is_4(release) else '3'}.pom.xml", cache)
+    line = "4" if _is_4(release) else "3" if _is_full(release) else "2.3"
+    return _fetched(release, f"broker-{line}.pom.xml", cache)
 
 
 def _fetched(name: str, pom: str, cache: Path) -> Path:
@@ -134,16 +147,18 @@ def running(
     proxies: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Broker]:
     """A fresh broker while the block runs: `4.0.1`; `4.0.1#transaction.version=0` with that feature level; `3.9.1@2.7`
-    in ZooKeeper mode with that inter.broker.protocol.version. 2.x is always in ZooKeeper mode, which has no SCRAM
-    credentials here, nor have 3.0 to 3.4. `formatting`: more arguments of StorageTool. `proxies`: more listeners, each with the address of a proxy that
-    it advertises instead of its own. Raises NotInstalled or BrokerDidNotStart.
+    in ZooKeeper mode with that inter.broker.protocol.version. 0.10 to 2.8 are always in ZooKeeper mode, which has no SCRAM
+    credentials here, nor have 3.0 to 3.4. Before FULL_SINCE
+    there is no listener but PLAINTEXT. `formatting`: more arguments of StorageTool. `proxies`: more listeners, each with the address of
+    a proxy that it advertises instead of its own. Raises NotInstalled or BrokerDidNotStart.
     """
     name, _, feature = broker.partition("#")
     release, _, protocol = name.partition("@")
     with tempfile.TemporaryDirectory(prefix="kafka-") as sandbox, ExitStack() as ending:
         ending.enter_context(confinement.ended_in_order())
         folder = Path(sandbox)
-        listeners = _listeners(tls=tls, kerberos=kerberos)
+        is_full = _is_full(release)
+        listeners = _listeners(tls=tls, kerberos=kerberos) if is_full else {"PLAINTEXT": ("PLAINTEXT", _HOST)}
         listeners |= dict.fromkeys(proxies, ("PLAINTEXT", _HOST))
         other, *ports = free_ports(1 + len(listeners))
         addresses = {
@@ -151,9 +166,14 @@ def running(
         }
         java = _Java(release, folder, jars(release, cache), ending)
         files, more = _credentials(folder, cache, ending, tls=tls, kerberos=kerberos)
-        settings = _settings(folder, addresses, {each: kind for each, (kind, _) in listeners.items()}) | more
+        settings = _settings(folder, addresses) | more
         settings["advertised.listeners"] = _as_setting({**addresses, **proxies})
-        if protocol or release.startswith("2."):
+        clients = java
+        if is_full:
+            settings |= _of_listeners({each: kind for each, (kind, _) in listeners.items()})
+        else:
+            clients = _Java(_CLIENTS_OF_OLDER, folder, jars(_CLIENTS_OF_OLDER, cache), ending)
+        if protocol or releases.parse(release) < (3,):
             settings |= _zookeeper(java, other, protocol)
             java.start("kafka.Kafka", _written(folder / "server.properties", settings))
         else:
@@ -165,7 +185,7 @@ def running(
             )
             java.start("kafka.Kafka", properties)
         java.wait_until_kafka_is_started()
-        yield Broker(addresses, folder / "request.log", java, files)
+        yield Broker(addresses, folder / "request.log", java, clients, files)
 
 
 def _scram(release: str) -> list[str]:
@@ -289,7 +309,12 @@ def _zookeeper(java: _Java, port: int, protocol: str) -> dict[str, object]:
     file = _written(java.folder / "zookeeper.properties", settings | {"admin.enableServer": "false"})
     java.start("org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
     of_protocol = {"inter.broker.protocol.version": protocol} if protocol else {}
-    return {"broker.id": 1, "zookeeper.connect": f"127.0.0.1:{port}", **of_protocol}
+    connecting = {"zookeeper.connect": f"127.0.0.1:{port}", "zookeeper.connection.timeout.ms": START_S * 1000}
+    return {"broker.id": 1, **connecting, **of_protocol}
+
+
+def _is_full(release: str) -> bool:
+    return releases.parse(release) >= FULL_SINCE
 
 
 def _is_4(release: str) -> bool:
@@ -303,19 +328,16 @@ def _logging(release: str, folder: Path) -> str:
         if _is_4(release)
         else ("log4j.properties", _RELOAD4J, "log4j.configuration=file:")
     )
-    (folder / name).write_text(text.format(folder=folder))
+    # 1.0.0 fails to log the answer to a version of ApiVersions that it does not have, and then does not send it.
+    requests = "DEBUG" if not release or _is_full(release) else "WARN"
+    (folder / name).write_text(text.format(folder=folder, requests=requests))
     return f"-D{option}{folder}/{name}"
 
 
-def _settings(folder: Path, addresses: Mapping[str, str], protocols: Mapping[str, str]) -> dict[str, object]:
-    """`addresses`, `protocols`: by listener."""
-    scram = f"{_SECURITY}.scram.ScramLoginModule required;"
-    protocol_map = ",".join(f"{name}:{protocol}" for name, protocol in protocols.items())
-    found: dict[str, object] = {
+def _settings(folder: Path, addresses: Mapping[str, str]) -> dict[str, object]:
+    """`addresses`: by listener."""
+    return {
         "listeners": _as_setting(addresses),
-        "inter.broker.listener.name": "INTERNAL",
-        "listener.security.protocol.map": f"{protocol_map},CONTROLLER:PLAINTEXT",
-        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
         "log.dirs": folder / "data",
         "offsets.topic.replication.factor": 1,
         "offsets.topic.num.partitions": 4,
@@ -328,6 +350,17 @@ def _settings(folder: Path, addresses: Mapping[str, str], protocols: Mapping[str
         "num.io.threads": 4,
         "log.cleaner.dedupe.buffer.size": 8388608,
         "auto.create.topics.enable": "true",
+    }
+
+
+def _of_listeners(protocols: Mapping[str, str]) -> dict[str, object]:
+    """Settings of listeners that have names and logins of their own. `protocols`: by listener."""
+    scram = f"{_SECURITY}.scram.ScramLoginModule required;"
+    protocol_map = ",".join(f"{name}:{protocol}" for name, protocol in protocols.items())
+    found: dict[str, object] = {
+        "inter.broker.listener.name": "INTERNAL",
+        "listener.security.protocol.map": f"{protocol_map},CONTROLLER:PLAINTEXT",
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
     }
     for listener in ("sasl_plaintext", "sasl_ssl"):
         prefix = f"listener.name.{listener}"

@@ -17,7 +17,7 @@ import pytest
 from client_telemetry import knowledge
 from client_telemetry.cli import __main__ as command
 from client_telemetry.cli import knowledge as command_knowledge
-from client_telemetry.knowledge import checked, releases
+from client_telemetry.knowledge import broker_metrics, checked, releases
 from client_telemetry.knowledge.broker_release import csv_text
 from client_telemetry.knowledge.package import Package, UnusablePackage
 from client_telemetry.knowledge_package import package_files, signatures, store
@@ -254,12 +254,14 @@ def test_a_registry_has_a_release_that_nobody_knows(
         "".join(f"<version>{each}</version>" for each in (*releases.known(), "4.9.0", "4.9.1", "5.0.0-rc1"))
     )
     monkeypatch.setenv("CLIENT_TELEMETRY_REGISTRY_MAVEN", served(tmp_path / "maven"))
+    without_maven(tmp_path / "bin", monkeypatch)
     out, cache = tmp_path / "new.zip", tmp_path / "cache"
     build = ("knowledge", "build", "--out", out, "--key", key, "--cache", cache, "--built-at", TODAY)
     code, printed, _ = run(*build)
     assert code == 1 and "not done: 4.9.1" in printed and "not a kafka-clients jar" in printed
     assert "4.9.0: " in printed and "not known for 4.9.0: feature levels" in printed
     assert "broker configuration not known: " in printed
+    assert "not done: 4.9.0 metrics not known: the repository is closed" in printed
     (_, changes, _) = run("knowledge", "diff", "shipped", out)
     assert "Kafka 4.9.0 is new: " in changes and "Not known for 4.9.0: feature levels, " in changes
     assert update(out)[0] == 0
@@ -274,6 +276,49 @@ def test_a_registry_has_a_release_that_nobody_knows(
     monkeypatch.setenv("CLIENT_TELEMETRY_REGISTRY_MAVEN", served(None))
     code, printed, _ = run(*build)
     assert code == 1 and "the server answered 500" in printed, "what is in use is written all the same"
+
+
+def without_maven(folder: Path, monkeypatch) -> None:
+    """No jars of a broker that is to be run."""
+    folder.mkdir()
+    (folder / "mvn").write_text("#!/bin/sh\necho the repository is closed\nexit 1\n")
+    (folder / "mvn").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def test_a_release_is_added_with_the_metrics_that_its_broker_showed(
+    run, tmp_path, key, served, kafka_clients_jar, monkeypatch
+):
+    """The newest release under another number, as a run left its metrics in the cache: with one more, and one less that its jars lack."""
+    newest, kept_metrics = releases.known()[-1], tmp_path / "cache" / "metrics" / "4.9.0.txt"
+    group = tmp_path / "maven/org/apache/kafka"
+    renamed(kafka_clients_jar, "4.9.0", group / "kafka-clients/4.9.0/kafka-clients-4.9.0.jar")
+    (group / "kafka-clients/maven-metadata.xml").write_text("<version>4.9.0</version>")
+    shown = sorted(broker_metrics.seen(newest))
+    gone = shown.pop(next(place for place, metric in enumerate(shown) if metric.name == "BytesOutPerSec"))
+    beans = [metric.text() for metric in shown]
+    core = group / "kafka_2.13/4.9.0/kafka_2.13-4.9.0.jar"
+    core.parent.mkdir(parents=True)
+    core.with_suffix(".pom").write_text("<project></project>")
+    with zipfile.ZipFile(core, "w") as archive:
+        in_jars = filter(broker_metrics.ever_in_jars, shown)
+        constants = {metric.constant.encode() for metric in in_jars} - {gone.constant.encode()}
+        utf8 = [b"\x01\x00" + bytes([len(each)]) + each + b"\x07" for each in sorted(constants)]
+        archive.writestr("A.class", b"".join(utf8))
+    digest(core)
+    kept_metrics.parent.mkdir(parents=True)
+    kept_metrics.write_text("\n".join(beans))
+    monkeypatch.setenv("CLIENT_TELEMETRY_REGISTRY_MAVEN", served(tmp_path / "maven"))
+    without_maven(tmp_path / "bin", monkeypatch)
+    out = tmp_path / "new.zip"
+    build = ("knowledge", "build", "--out", out, "--key", key, "--cache", tmp_path / "cache")
+    code, printed, _ = run(*build, "--built-at", TODAY)
+    assert f"4.9.0: {len(shown)} metrics\n" in printed and code == 0, printed
+    (_, changes, _) = run("knowledge", "diff", "shipped", out)
+    assert (
+        f"The metrics of brokers of Kafka 4.9.0 are new: {len(shown)} metrics; against {newest}: 1 gone ({gone.text()})."
+        in changes
+    )
 
 
 POMS = {

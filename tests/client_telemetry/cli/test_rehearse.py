@@ -130,6 +130,11 @@ def test_an_unknown_target_and_a_broker_that_does_not_start_are_one_line(tmp_pat
     folder = report(tmp_path / "r", "safe")
     assert main([str(folder), "--to", "9.9.9"]) == 2
     assert "unknown Kafka release 9.9.9" in capsys.readouterr().err
+    assert main([str(folder), "--to", "2.3.1"]) == 2
+    assert (
+        "a broker of 2.3.1 cannot be started with what clients need: name a release from 2.4 on"
+        in capsys.readouterr().err
+    )
 
     def fail(*_: object) -> None:
         raise BrokerDidNotStart("Address already in use")

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Properties;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import javax.management.MBeanServerConnection;
 import javax.management.ObjectName;
@@ -15,9 +16,10 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
- * Gives a broker something to do (a topic, a transaction, a consumer group), and prints the names of its MBeans. Arguments: the broker's
+ * Gives a broker something to do (a topic, a transaction if it has them, a consumer group), and prints the names of its MBeans. Arguments: the broker's
  * folder, by which its process is found, and its bootstrap address.
  */
 public final class BrokerMetrics {
@@ -57,6 +59,9 @@ public final class BrokerMetrics {
         try (AdminClient admin = AdminClient.create(settings)) {
             admin.createTopics(List.of(new NewTopic(TOPIC, 1, (short) 1))).all().get(30, TimeUnit.SECONDS);
             admin.listConsumerGroups().all().get(30, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            // 0.10.0 makes topics when they are used.
+            throwUnlessUnsupported(e.getCause());
         }
         Properties transactional = new Properties();
         transactional.putAll(settings);
@@ -66,6 +71,10 @@ public final class BrokerMetrics {
             producer.beginTransaction();
             producer.send(new ProducerRecord<>(TOPIC, 0, null, "record")).get(30, TimeUnit.SECONDS);
             producer.commitTransaction();
+        } catch (UnsupportedVersionException e) {
+            try (KafkaProducer<String, String> producer = new KafkaProducer<>(settings)) {
+                producer.send(new ProducerRecord<>(TOPIC, 0, null, "record")).get(30, TimeUnit.SECONDS);
+            }
         }
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
             consumer.subscribe(List.of(TOPIC));
@@ -75,6 +84,12 @@ public final class BrokerMetrics {
                 records = consumer.poll(Duration.ofMillis(500)).count();
             }
             consumer.commitSync();
+        }
+    }
+
+    private static void throwUnlessUnsupported(Throwable cause) throws Exception {
+        if (!(cause instanceof UnsupportedVersionException)) {
+            throw new IllegalStateException(cause);
         }
     }
 

@@ -22,7 +22,8 @@ def test_what_is_gone_is_on_the_page_and_in_json(rows):
     assert kept["not_known_for"] == [] and kept["new"] >= 1 and kept["not_seen"] >= 1
 
 
-def test_a_release_of_which_no_broker_was_run_is_said_to_be_unknown():
+def test_a_release_of_which_no_broker_was_run_is_said_to_be_unknown(monkeypatch):
+    monkeypatch.setattr("client_telemetry.knowledge.broker_metrics.read", lambda: ("2.4.0",))
     found = broker_metrics.changes("2.3.1", "2.4.0")
     assert found == broker_metrics.MetricChanges(("2.3.1",), (), None, None)
     assert broker_metrics.summary(found, "2.3.1", "2.4.0") == "Metrics of brokers of 2.3.1 are not known."
