@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -74,8 +75,18 @@ def test_what_java_leaves_running_is_ended_with_it(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(UnreadableConfiguration, match="Error: nothing here"):
         configuration._printed([], [])
-    state = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
-    assert not state.exists() or state.read_text().split()[2] == "Z"
+    pid = int((tmp_path / "pid").read_text())
+    until = time.monotonic() + 10
+    while is_running(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not is_running(pid)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def of(release: str) -> Configuration:
