@@ -6,7 +6,8 @@ text as a properties file has it, with a variable KAFKA_… or a key with dots t
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import yaml
@@ -21,6 +22,7 @@ LARGEST: Final = 4 * 2**20
 """Characters of a file."""
 _KEY = re.compile(r"KAFKA_[A-Z0-9_]+|[a-z]+(?:[.][\w-]+)+")
 _ASSIGNED = re.compile(r"([\w.-]+)(?:=(.*))?", re.DOTALL)
+_ONE_LINE = re.compile(r"\s*[a-z]+(?:[.][\w-]+)+\s*=.*")
 _MERGE, _NULL = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:null"
 _OF_OPERATORS = ("kafka.strimzi.io/", "platform.confluent.io/")
 _BROKERS = ("Kafka", "KRaftController")
@@ -28,8 +30,11 @@ _BROKERS = ("Kafka", "KRaftController")
 _OTHERS = re.compile(r"x-.*|(?!kafka_(?:broker|controller)_)\w+_custom_properties")
 """Keys whose values are not what a broker gets: Compose's building blocks, and other services of Confluent's Ansible playbooks."""
 _OF_CONTAINERS = (" env", " environment")
-_MORE_THERE = {"command", "args", "entrypoint", "envFrom", "env_file"}
-"""Beside the variables of a container: what may set more."""
+_MORE_THERE = {
+    *("command", "args", "entrypoint", "entryPoint", "envFrom", "env_file"),
+    *("environmentFiles", "secrets", "extends", "build"),
+}
+"""Beside the variables of a container: what may set more, in Kubernetes, Compose and Amazon ECS."""
 
 
 class UnreadableYaml(ValueError):
@@ -52,15 +57,29 @@ def read(text: str) -> list[Settings]:
     done: set[int] = set()
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return [
-            each for root in yaml.compose_all(text, Loader=loader) for each in _walked(root, "", set(), done)
-        ]
+        return list(
+            _with_own_names(
+                each
+                for root in yaml.compose_all(text, Loader=loader)
+                for each in _walked(root, "", set(), done)
+            )
+        )
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         template = " (render a Helm template first: helm template)" if "{{" in text else ""
         raise UnreadableYaml(f"{line}not valid YAML: {error.problem or error.context}{template}") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableYaml(f"not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def _with_own_names(found: Iterable[Settings]) -> Iterator[Settings]:
+    """Places of several documents or namespaces can have one name: the second one gets its number and line."""
+    places: Counter[str] = Counter()
+    for each in found:
+        places[each.where] += 1
+        line = each.settings[0].line
+        name = f"{each.where} (no. {places[each.where]}, line {line})"
+        yield each if places[each.where] == 1 else each._replace(where=name)
 
 
 def _walked(node: yaml.Node | None, where: str, beside: set[str], done: set[int]) -> Iterator[Settings]:
@@ -89,7 +108,11 @@ def _read(node: yaml.Node, where: str) -> tuple[list[Setting], list[tuple[str, y
     if isinstance(node, yaml.ScalarNode):
         return _of_text(node), []
     if isinstance(node, yaml.SequenceNode):
-        items = [(_joined(where, _name(each) or str(place)), each) for place, each in enumerate(node.value)]
+        items = [
+            (_joined(where, _name(each) or str(place)), each)
+            for place, each in enumerate(node.value)
+            if not (isinstance(each, yaml.ScalarNode) and _ONE_LINE.fullmatch(each.value))
+        ]
         return [each for item in node.value for each in _of_item(item)], items
     pairs = dict(_pairs(node))
     if _is_of_another(pairs):
@@ -130,8 +153,8 @@ def _of_item(item: yaml.Node) -> Iterator[Setting]:
 
 
 def _of_text(node: yaml.ScalarNode) -> list[Setting]:
-    """Of a text in several lines."""
-    if "\n" not in node.value:
+    """Of a text in several lines, or of one with `key=value` alone."""
+    if "\n" not in node.value and not _ONE_LINE.fullmatch(node.value):
         return []
     try:
         found = java_properties.parse(node.value)

@@ -142,6 +142,7 @@ def read(text: str) -> dict[str, dict[str, str]]:
             },
         ),
         (ANSIBLE, {"all vars kafka_broker_custom_properties": {"log.dirs": "{{ dirs }}", "num.partitions": "3"}}),
+        ("a: {extraConfig: log.dirs=/a}\nb: log.dirs is where logs are", {"a extraConfig": {"log.dirs": "/a"}}),
         ("services: {ui: {environment: {KAFKA_CLUSTERS_0_NAME: a}}}", {}),
         ("a: [1, {b: null}]\n---\n", {}),
         ("", {}),
@@ -158,6 +159,12 @@ def test_lines_are_those_of_the_file():
         assert text in VALUES.splitlines()[lines[key] - 1]
 
 
+def test_brokers_with_one_name_stay_two():
+    """As those of two namespaces, or of two values files behind each other."""
+    values = "config: {log.dirs: /a}\n---\nconfig: {log.dirs: /b}\n"
+    assert read(values) == {"config": {"log.dirs": "/a"}, "config (no. 2, line 3)": {"log.dirs": "/b"}}
+
+
 def test_only_the_variables_of_a_container_can_be_all_that_is_set():
     def parts(text):
         return [each.is_part for each in settings_in_yaml.read(text)]
@@ -166,6 +173,8 @@ def test_only_the_variables_of_a_container_can_be_all_that_is_set():
     assert parts(STATEFUL_SET.replace("- name: broker", "- name: broker\n          command: [a]")) == [True]
     assert parts(COMPOSE) == [False, True]
     assert parts(STRIMZI) == parts(CONFLUENT) == [True]
+    for beside in ("extends: base", "build: .", "entryPoint: [a]", "secrets: [a]", "environmentFiles: [a]"):
+        assert parts(COMPOSE.replace("command: start", beside)) == [False, True]
 
 
 def test_aliases_do_not_make_a_document_larger_than_its_text():
