@@ -110,6 +110,7 @@ controller.listener.names=C
 controller.quorum.voters=1@localhost:9093
 listener.security.protocol.map=C:PLAINTEXT,PLAINTEXT:PLAINTEXT
 """
+ZOOKEEPER = "broker.id=1\nzookeeper.connect=zk\n"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,12 @@ listener.security.protocol.map=C:PLAINTEXT,PLAINTEXT:PLAINTEXT
     [
         ("4.0.0", f"{KRAFT}node.id=1\nzookeeper.connect=zk\nlog.message.format.version=3.0\nno.key=1\n", "accepted"),
         ("4.0.0", f"{KRAFT}broker.id=1\n", "accepted"),
-        ("4.0.0", "broker.id=1\nzookeeper.connect=zk\n", 'Missing required configuration "process.roles"'),
+        ("4.0.0", f"{KRAFT}broker.id=-1\n", "Invalid value -1 for configuration node.id"),
+        ("3.8.1", f"{ZOOKEEPER}inter.broker.protocol.version=3.9\n", "Invalid value 3.9 for configuration inter.broker.protocol.version"),
+        ("2.8.0", f"{ZOOKEEPER}log.message.format.version=3.0\n", "Invalid value 3.0 for configuration log.message.format.version"),
+        ("3.9.1", f"{ZOOKEEPER}inter.broker.protocol.version=2.8-IV1\n", "accepted"),
+        ("4.0.0", f"{KRAFT}node.id=1\ninter.broker.protocol.version=9.9\n", "accepted"),
+        ("4.0.0", ZOOKEEPER, 'Missing required configuration "process.roles"'),
         ("4.0.0", f"{KRAFT}node.id=1\nlog.segment.bytes=1000\n", "Invalid value 1000 for configuration log.segment.bytes"),
         ("4.0.0", f"{KRAFT}node.id=1\nsasl.login.class=kafka.security.auth.SimpleAclAuthorizer\n", "Invalid value kafka.security.auth.SimpleAclAuthorizer for configuration sasl.login.class"),
         ("3.9.1", "broker.id=1\nzookeeper.connect=zk\nlog.segment.bytes=1000\nno.key=1\n", "accepted"),

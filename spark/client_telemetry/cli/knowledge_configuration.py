@@ -38,6 +38,11 @@ _COLUMNS = ("file", "line", "scope", "key", "change", "before", "after")
 _YAML = (".yaml", ".yml", ".json")
 _LOOKS_LIKE_YAML = re.compile(rb"^(?:---\s*$|apiVersion:|services:)", re.MULTILINE)
 """Of a pipe, which has no name that says so."""
+_NO_FILES_OF_SETTINGS = {
+    b" synonyms={": "what kafka-configs --describe prints",
+    b"KafkaConfig values:": "the log of a broker",
+}
+_SPECIFY = "specify the server.properties of a broker"
 _EMPTY = "empty"
 _NOT_KNOWN = "not known"
 
@@ -118,6 +123,9 @@ def _read_yaml(path: Path, content: bytes) -> list[Settings]:
 
 def _read_properties(path: Path, content: bytes) -> list[java_properties.Setting]:
     """Kafka reads it as Latin-1. A byte order mark, which Kafka takes for a part of the first key, is passed over with a warning."""
+    for sign, what in _NO_FILES_OF_SETTINGS.items():
+        if sign in content:
+            raise UnusableProperties(f"{path}: is {what}, with defaults among what is set: {_SPECIFY}")
     if content.startswith(codecs.BOM_UTF8):
         print(
             f"{path}: begins with a byte order mark, which Kafka takes for a part of the first key",
@@ -129,11 +137,12 @@ def _read_properties(path: Path, content: bytes) -> list[java_properties.Setting
     except UnreadableProperties as error:
         raise UnusableProperties(f"{path} {error}") from error
     if not settings:
-        raise UnusableProperties(f"{path}: sets nothing: specify the server.properties of a broker")
+        raise UnusableProperties(f"{path}: sets nothing: {_SPECIFY}")
     settings = configuration_changes.of_environment(settings)
     if not configuration_changes.has_broker_keys(settings):
         raise UnusableProperties(
-            f"{path}: sets no key of a Kafka broker: specify the server.properties of a broker"
+            f"{path}: sets no key of a Kafka broker: {_SPECIFY}, or a file with a line KAFKA_…=value for each variable of its container "
+            "(ENV of a Dockerfile, Environment= of systemd and docker run -e are not read)"
         )
     return settings
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from client_telemetry.compatibility import cluster_notes
 from client_telemetry.compatibility.broker_settings import SET, BrokerSetup
 from client_telemetry.compatibility.java_properties import Setting
-from client_telemetry.knowledge import broker_classes, broker_configuration, removed_settings
+from client_telemetry.knowledge import broker_classes, broker_configuration, releases, removed_settings
 from client_telemetry.knowledge.broker_configuration import BROKER, RANGE, REQUIRED, ChangedKey, Key
 from client_telemetry.knowledge.removed_settings import Removed
 from client_telemetry.knowledge.vocabulary import Answer
@@ -30,7 +30,10 @@ _NOT_SETTINGS = re.compile(
 _SYNONYMS = {"node.id": "broker.id", "broker.id": "node.id"}
 """Either sets the other (KafkaConfig.populateSynonyms)."""
 PROTOCOL = "inter.broker.protocol.version"
-"""Brokers on KRaft do not read it (since 3.3, KIP-778)."""
+"""Brokers on KRaft do not read it (since 3.3, KIP-778), and yet refuse one that they do not know."""
+_PROTOCOLS = (PROTOCOL, "log.message.format.version")
+_PROTOCOL_LINE = re.compile(r"(0\.\d+\.\d+|[1-9]\d*\.\d+)(?:[.-].*)?")
+"""As MetadataVersion.fromVersionString takes it: `3.9`, `3.9-IV0`, `3.9.1`, `0.10.2-IV0`."""
 REPORTERS, JMX_REPORTER = "metric.reporters", "org.apache.kafka.common.metrics.JmxReporter"
 """Brokers before 4.0 add it to the reporters that are set, unless this says no (KIP-830):"""
 _ADDS_JMX_REPORTER = "auto.include.jmx.reporter"
@@ -180,7 +183,7 @@ def of_settings(
     is_set = {each.key for each in found} | {_SYNONYMS[each.key] for each in found if each.key in _SYNONYMS}
     has_mode, is_kraft = not is_set.isdisjoint(_MODES), "process.roles" in is_set
     is_whole = has_mode and not is_part
-    refused = tuple(_refused(judged, after))
+    refused = tuple(_refused(_with_node_id(judged), after))
     is_read = {
         each: (_is_read(each.key, before, from_release), _is_read(each.key, after, to_release))
         for each in judged
@@ -283,9 +286,32 @@ def _missing(after: Mapping[str, Key], is_set: set[str]) -> Iterator[str]:
 
 def _refused(found: Iterable[SetKey], after: Mapping[str, Key]) -> Iterator[RefusedValue]:
     for each in found:
-        valid = after[each.key].valid_range if each.key in after else ""
-        if valid and not _is_within(each.setting.value, valid):
+        if each.key in after and (valid := _valid_range(each, after)):
             yield RefusedValue(each.setting, each.key, valid)
+
+
+def _with_node_id(found: Sequence[SetKey]) -> list[SetKey]:
+    """`broker.id` as the node.id that it sets, where nothing else does (KafkaConfig.populateSynonyms)."""
+    names = {each.key for each in found}
+    return [
+        SetKey(each.setting, "node.id") if each.key == "broker.id" and "node.id" not in names else each
+        for each in found
+    ]
+
+
+def _valid_range(found: SetKey, after: Mapping[str, Key]) -> str:
+    """What the value has to be and is not; empty: nothing is known to be wrong with it."""
+    if found.key in _PROTOCOLS:
+        newest = after[PROTOCOL].default
+        return f"up to {newest}" if _protocol_line(found.setting.value) > _protocol_line(newest) else ""
+    valid = after[found.key].valid_range
+    return valid if valid and not _is_within(found.setting.value, valid) else ""
+
+
+def _protocol_line(version: str) -> tuple[int, ...]:
+    """Empty for a value that is no version, such as a placeholder."""
+    match = _PROTOCOL_LINE.fullmatch(version.strip())
+    return releases.parse(match[1]) if match else ()
 
 
 def _named_classes(

@@ -144,6 +144,21 @@ def test_each_broker_in_a_yaml_file_is_judged_for_itself(run, tmp_path):
     assert run(*ASK, "--properties", unnamed)[1].count("environment, from") == 2
 
 
+def test_of_two_brokers_with_one_name_neither_is_lost(run, tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("config: {log.segment.bytes: 7}\n---\nconfig: {log.segment.bytes: 2000000}\n")
+    code, printed, _ = run(*ASK, "--properties", file)
+    assert code == 3 and "line 1: log.segment.bytes=7: refused" in printed
+    assert f"{file}: config (no. 2, line 3), from 3.9.1 to 4.0.0:" in printed
+
+
+def test_a_rollback_below_the_protocol_is_a_no_go(run, properties):
+    properties.write_text("broker.id=1\nzookeeper.connect=zk\ninter.broker.protocol.version=3.9\n")
+    code, printed, _ = run("--from", "3.9.1", "--to", "3.5.1", "--properties", properties)
+    says = "line 3: inter.broker.protocol.version=3.9: refused, so the broker does not start: valid is up to 3.5-IV2"
+    assert code == 3 and says in printed
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [("a: b\n", "has no settings of a Kafka broker: "), ("a: [\n", "line 2: not valid YAML: ")],
@@ -195,6 +210,18 @@ def test_a_release_whose_configuration_was_not_read_is_not_known(run, monkeypatc
         (b"a\0b", "it has NUL bytes"),
         (b"# nothing\n", "sets nothing"),
         (b"log4j.rootLogger=INFO, stdout\n", "sets no key of a Kafka broker"),
+        (
+            b"FROM apache/kafka\nENV KAFKA_NODE_ID=1\n",
+            "or a file with a line KAFKA_…=value for each variable",
+        ),
+        (
+            b"All configs for broker 1 are:\n  log.dirs=/a sensitive=false synonyms={STATIC_BROKER_CONFIG:log.dirs=/a}\n",
+            "is what kafka-configs --describe prints, with defaults among what is set: specify the server.properties of a broker",
+        ),
+        (
+            b"[2026-12-01] INFO KafkaConfig values: \n\tlog.dirs = /a\n",
+            "is the log of a broker, with defaults among",
+        ),
         (b"node.id=1\nb=\\users\n", "line 2: "),
     ],
 )

@@ -240,6 +240,32 @@ def test_values_outside_of_the_range_of_the_target():
     assert of(KRAFT + "log.segment.bytes=1048576\n").refused == ()
 
 
+@pytest.mark.parametrize(
+    ("setting", "pair", "valid"),
+    [
+        ("inter.broker.protocol.version=3.9", ("3.9.1", "3.5.1"), ["up to 3.5-IV2"]),
+        ("inter.broker.protocol.version = 3.9-IV0 ", ("3.9.1", "3.8.1"), ["up to 3.8-IV0"]),
+        ("log.message.format.version=3.6", ("3.6.2", "3.5.1"), ["up to 3.5-IV2"]),
+        ("inter.broker.protocol.version=1.0", ("1.0.2", "0.11.0.3"), ["up to 0.11.0-IV2"]),
+        ("inter.broker.protocol.version=3.5.1", ("3.9.1", "3.5.1"), []),
+        ("inter.broker.protocol.version=0.10.2", ("3.9.1", "0.11.0.3"), []),
+        ("inter.broker.protocol.version=2.8-IV1", ("2.8.2", "3.9.1"), []),
+        ("inter.broker.protocol.version=3.9", ("3.9.1", "4.0.0"), []),  # It is ignored there.
+        ("inter.broker.protocol.version=${env:A}", ("3.9.1", "3.5.1"), []),
+    ],
+)
+def test_protocols_of_releases_that_come_later_are_refused(setting, pair, valid):
+    found = of(f"broker.id=1\nzookeeper.connect=zk\n{setting}\n", *pair)
+    assert [each.valid_range for each in found.refused] == valid
+
+
+def test_an_id_that_the_broker_gives_itself_is_refused_as_that_of_a_node():
+    (refused,) = of("process.roles=broker\nbroker.id=-1\n").refused
+    assert (refused.setting.key, refused.valid_range) == ("broker.id", "[0,...]")
+    assert of("broker.id=-1\nzookeeper.connect=zk\n", "2.8.2", "3.9.1").refused == ()
+    assert of(f"{KRAFT}broker.id=-1\n").refused == ()
+
+
 def test_a_default_changes_only_where_the_key_is_not_set():
     recovery = "num.recovery.threads.per.data.dir"
     assert recovery in [each.key for each in of(KRAFT).defaults]
