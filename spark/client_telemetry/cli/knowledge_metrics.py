@@ -3,7 +3,8 @@
     client-telemetry knowledge metrics --from 3.9.1 --to 4.0.0 [--format text|json|csv] [--all]
 
 Brokers of each release since 0.10 were run and asked for their MBeans (docs/knowledge.md). A metric is gone, or new, if one release showed it
-and has its name in its jars, and the jars of the other do not. What only one of them showed although both may have it is counted, and listed with --all.
+and has its name in its jars, and the jars of the other do not. One that has a tag more or less has another MBean name. What only one of them showed although both may have
+it is counted, and listed with --all.
 Exit code 0; 4 if the metrics of a release are not known; 2 for unusable arguments.
 """
 
@@ -18,7 +19,7 @@ from client_telemetry.knowledge.broker_metrics import Changes, Metric
 from client_telemetry.knowledge_package import store
 
 CANNOT_TELL = 4
-_COLUMNS = ("change", "domain", "type", "name", "tags")
+_COLUMNS = ("change", "domain", "type", "name", "tags", "new_tags")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -57,6 +58,10 @@ def _print_text(pair: tuple[str, str], changes: Changes, list_all: bool) -> None
     for heading, metrics in (("gone", changes.gone), ("new", changes.new)):
         print(f"  {heading}: {counted(len(metrics), 'metric')}")
         _print_names(metrics)
+    if changes.retagged:
+        print(f"  other tags: {counted(len(changes.retagged), 'metric')}")
+    for before, after in changes.retagged:
+        print(f"    {before.text()} -> {after.text()}")
     hint = "" if list_all or not changes.not_seen else " (--all lists them)"
     print(
         f"  seen on {pair[0]} only, although {pair[1]} may have them: {counted(len(changes.not_seen), 'metric')}{hint}"
@@ -71,7 +76,9 @@ def _print_names(metrics: Sequence[Metric]) -> None:
 
 
 def _rows(changes: Changes, list_all: bool) -> Iterator[tuple[str, ...]]:
-    for change, metrics in changes._asdict().items():
-        if list_all or change != "not_seen":
-            for metric in metrics:
-                yield change, metric.domain, metric.type, metric.name, " ".join(metric.tags)
+    shown = {"gone": changes.gone, "new": changes.new, "not_seen": changes.not_seen if list_all else ()}
+    for change, metrics in shown.items():
+        for metric in metrics:
+            yield change, *metric[:3], " ".join(metric.tags), ""
+    for before, after in changes.retagged:
+        yield "retagged", *before[:3], " ".join(before.tags), " ".join(after.tags)

@@ -50,6 +50,8 @@ class Changes(NamedTuple):
     """Seen in the one that is left; the jars of the other do not have the name, which those of the first have."""
     new: tuple[Metric, ...]
     """The other way round."""
+    retagged: tuple[tuple[Metric, Metric], ...]
+    """Seen with these tags in the one that is left, and with one tag more or less in the other: the MBean has another name."""
     not_seen: tuple[Metric, ...]
     """Seen in the one that is left only, although the other may have it."""
 
@@ -88,8 +90,21 @@ def seen(release: str) -> frozenset[Metric]:
 def changes(from_release: str, to_release: str) -> Changes:
     """Raises KeyError for a release of `not_known_for`."""
     left, gone = _seen_only_in(from_release, to_release)
-    _, new = _seen_only_in(to_release, from_release)
-    return Changes(tuple(sorted(gone)), tuple(sorted(new)), tuple(sorted(left - gone)))
+    came, new = _seen_only_in(to_release, from_release)
+    retagged = tuple(
+        (before, after)
+        for before in sorted(left - gone)
+        for after in sorted(came - new)
+        if _is_retagged(before, after)
+    )
+    not_seen = left - gone - {before for before, _ in retagged}
+    return Changes(tuple(sorted(gone)), tuple(sorted(new)), retagged, tuple(sorted(not_seen)))
+
+
+def _is_retagged(before: Metric, after: Metric) -> bool:
+    """MBeans without tags are sums of others, which may be there beside them."""
+    difference = {*before.tags} ^ {*after.tags}
+    return before[:3] == after[:3] and bool(before.tags and after.tags) and len(difference) == 1
 
 
 def _seen_only_in(release: str, other: str) -> tuple[frozenset[Metric], frozenset[Metric]]:

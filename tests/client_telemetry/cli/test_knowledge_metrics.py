@@ -24,6 +24,21 @@ def test_what_is_gone_and_new(run):
     assert "ControlPlane" in run(*ASK, "--all")[1]
 
 
+def test_tags_that_change_are_said(run):
+    code, printed, _ = run("--from", "1.1.1", "--to", "2.0.0")
+    assert (
+        code == 0
+        and (
+            "  other tags: 1 metric\n    kafka.network:type=RequestMetrics,name=RequestsPerSec,request=* -> "
+            "kafka.network:type=RequestMetrics,name=RequestsPerSec,request=*,version=*\n"
+        )
+        in printed
+    )
+    _, text, _ = run("--from", "1.1.1", "--to", "2.0.0", "--format", "csv")
+    (row,) = (row for row in csv.DictReader(io.StringIO(text)) if row["change"] == "retagged")
+    assert (row["name"], row["tags"], row["new_tags"]) == ("RequestsPerSec", "request", "request version")
+
+
 def test_csv_and_json_have_the_same_rows(run):
     rows = list(csv.DictReader(io.StringIO(run(*ASK, "--format", "csv")[1])))
     document = json.loads(run(*ASK, "--format", "json")[1])

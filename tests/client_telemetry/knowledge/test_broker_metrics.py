@@ -107,8 +107,8 @@ def test_a_name_that_is_put_together_in_some_releases_is_gone_from_those_that_ha
     names = {"2.3.0": frozenset(), "2.4.0": frozenset("A"), "4.0.0": frozenset()}
     rows = written({release: frozenset(metrics) for release, metrics in seen.items()}, names)
     assert [row[4:8] for row in rows] == [("2.3.0", "2.3.0", "", ""), ("2.4.0", "2.4.0", "2.3.0", "2.4.0")]
-    assert broker_metrics.changes("2.4.0", "4.0.0") == ((A,), (), ())
-    assert broker_metrics.changes("2.3.0", "4.0.0") == ((), (), (A,))
+    assert broker_metrics.changes("2.4.0", "4.0.0") == ((A,), (), (), ())
+    assert broker_metrics.changes("2.3.0", "4.0.0") == ((), (), (), (A,))
     later = list(broker_metrics.with_runs({"3.9.0": frozenset((A,))}, {"3.9.0": frozenset("A")}))
     assert [row[4:8] for row in later] == [("2.3.0", "2.3.0", "", ""), ("2.4.0", "3.9.0", "2.3.0", "3.9.0")]
 
@@ -119,14 +119,37 @@ def test_what_is_not_seen_is_gone_only_where_the_jars_lack_its_name():
         {"3.9.0": frozenset((A, B, C)), "4.0.0": frozenset((C,)), "4.1.0": frozenset((B, C))},
         {"3.9.0": everywhere, "4.0.0": everywhere - {"A"}, "4.1.0": everywhere - {"A"}},
     )
-    assert broker_metrics.changes("3.9.0", "4.0.0") == ((A,), (), (B,))
-    assert broker_metrics.changes("4.0.0", "3.9.0") == ((), (A,), ())
+    assert broker_metrics.changes("3.9.0", "4.0.0") == ((A,), (), (), (B,))
+    assert broker_metrics.changes("4.0.0", "3.9.0") == ((), (A,), (), ())
     assert broker_metrics.seen("4.1.0") == {B, C}
+
+
+def test_the_only_changes_of_tags_since_0_10_are_those_that_kafka_documents():
+    """KIP-272 in 2.0, and the listener that 0.11 names beside its processors; back again in a rollback."""
+    requests, versions = (
+        Metric("kafka.network", "RequestMetrics", "RequestsPerSec", tags)
+        for tags in (("request",), ("request", "version"))
+    )
+    sockets, listeners = (
+        Metric("kafka.server", "socket-server-metrics", "", tags)
+        for tags in (("networkProcessor",), ("listener", "networkProcessor"))
+    )
+    changes = broker_metrics.changes("1.1.1", "2.0.0")
+    assert changes.retagged == ((requests, versions),)
+    assert not {requests, versions} & {*changes.gone, *changes.new, *changes.not_seen}
+    found = {
+        each
+        for before in broker_metrics.read()
+        for after in broker_metrics.read()
+        for each in broker_metrics.changes(before, after).retagged
+    }
+    both = {(requests, versions), (sockets, listeners)}
+    assert found == both | {(after, before) for before, after in both}
 
 
 def test_a_name_that_no_class_has_is_never_gone():
     written({"3.9.0": frozenset((A,)), "4.0.0": frozenset()}, {"3.9.0": frozenset(), "4.0.0": frozenset()})
-    assert broker_metrics.changes("3.9.0", "4.0.0") == ((), (), (A,))
+    assert broker_metrics.changes("3.9.0", "4.0.0") == ((), (), (), (A,))
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ def changes(from_release: str, to_release: str) -> MetricChanges:
     if not_known := broker_metrics.not_known_for(from_release, to_release):
         return MetricChanges(not_known, (), None, None)
     between = broker_metrics.changes(from_release, to_release)
-    return MetricChanges(
-        (), tuple(metric.text() for metric in between.gone), len(between.new), len(between.not_seen)
-    )
+    unclear = len(between.not_seen) + len(between.retagged)
+    return MetricChanges((), tuple(metric.text() for metric in between.gone), len(between.new), unclear)
 
 
 def summary(found: MetricChanges, from_release: str, to_release: str) -> str:
