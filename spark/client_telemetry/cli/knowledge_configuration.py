@@ -141,7 +141,7 @@ def _read_properties(path: Path, content: bytes) -> list[java_properties.Setting
     settings = configuration_changes.of_environment(settings)
     if not configuration_changes.has_broker_keys(settings):
         raise UnusableProperties(
-            f"{path}: sets no key of a Kafka broker: {_SPECIFY}, or a file with a line KAFKA_…=value for each variable of its container "
+            f"{path}: sets no key of a Kafka broker, or only such as clients have too: {_SPECIFY}, or a file with a line KAFKA_…=value for each variable of its container "
             "(ENV of a Dockerfile, Environment= of systemd and docker run -e are not read)"
         )
     return settings

@@ -39,6 +39,11 @@ REPORTERS, JMX_REPORTER = "metric.reporters", "org.apache.kafka.common.metrics.J
 _ADDS_JMX_REPORTER = "auto.include.jmx.reporter"
 _MODES = ("process.roles", "zookeeper.connect")
 """Every broker has one of them: KRaft or ZooKeeper."""
+_OF_CLIENTS = "bootstrap.servers"
+_OF_CLIENTS_TOO = re.compile(
+    r"(?:ssl|sasl|security|metrics?|config\.providers)(?:\..+)?|listeners|compression\.type|connections\.max\.idle\.ms|request\.timeout\.ms"
+)
+"""Keys of brokers that clients and Connect workers have too (CommonClientConfigs, WorkerConfig, RestServerConfig)."""
 _READ_BEFORE_ALL = re.compile(r"config\.providers(?:\..+)?")
 """AbstractConfig reads it, so that releases without it in their ConfigDef (before 4.2) obey it too (KIP-421)."""
 _VARIABLE_VALUE = re.compile(r"\$\{|\$\(|\{\{")
@@ -166,9 +171,11 @@ def _of_variable(setting: Setting) -> Setting:
 
 
 def has_broker_keys(settings: Iterable[Setting]) -> bool:
-    """Whether some release of Apache Kafka defines one of them."""
+    """Whether some release of Apache Kafka defines one of them; of a client or Connect worker, one that these do not have too."""
     ever = broker_configuration.ever(BROKER)
-    return any(_defined_key(each.key, ever) in ever for each in settings)
+    keys = {_defined_key(each.key, ever) for each in settings}
+    is_client = _OF_CLIENTS in keys
+    return any(key in ever and not (is_client and _OF_CLIENTS_TOO.fullmatch(key)) for key in keys)
 
 
 def of_settings(

@@ -142,6 +142,11 @@ def read(text: str) -> dict[str, dict[str, str]]:
             },
         ),
         (ANSIBLE, {"all vars kafka_broker_custom_properties": {"log.dirs": "{{ dirs }}", "num.partitions": "3"}}),
+        ("env: {KAFKA_BOOTSTRAP_SERVERS: a, KAFKA_SSL_TRUSTSTORE_LOCATION: /a, KAFKA_METRIC_REPORTERS: a.B}", {}),
+        (
+            "env: {KAFKA_BOOTSTRAP_SERVERS: a, KAFKA_LOG_DIRS: /a}",
+            {"env": {"bootstrap.servers": "a", "log.dirs": "/a"}},
+        ),
         ("a: {extraConfig: log.dirs=/a}\nb: log.dirs is where logs are", {"a extraConfig": {"log.dirs": "/a"}}),
         ("services: {ui: {environment: {KAFKA_CLUSTERS_0_NAME: a}}}", {}),
         ("a: [1, {b: null}]\n---\n", {}),
