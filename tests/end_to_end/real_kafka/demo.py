@@ -30,7 +30,7 @@ from .play import CLIENTS, CLIENTS_PYTHON, Play
 FOLDER = CHECKOUT / "var" / "demo"
 OLD_PYTHON = CHECKOUT / "var" / "end_to_end" / "kafka-python-2.0.2"
 BEFORE, AFTER = "3.9.1", "4.0.1"
-MINUTES_BEFORE, MINUTES_AFTER = 5.0, 1.0
+MINUTES_BEFORE, MINUTES_AFTER = 5.0, 0.5
 STARTS_WITHIN_S, RUNS_WITHIN_S = 300, 1800
 SAID_EVERY_S = 15
 _INTERRUPTED = 130
@@ -271,7 +271,7 @@ def _airflow(store: ObjectStore) -> Iterator[Airflow]:
         AWS_SECRET_ACCESS_KEY=SECRET_KEY,
     )
     say("installing what Airflow and the stages need, where it is not there yet ...")
-    if subprocess.run(["make", "install"], cwd=CHECKOUT, check=False).returncode != 0:
+    if subprocess.run(["make", "--no-print-directory", "install"], cwd=CHECKOUT, check=False).returncode != 0:
         raise SystemExit("make install did not succeed: its last lines say why")
     say("preparing Airflow ...")
     preparations = (["db", "migrate"], ["pools", "set", "lake_writer", "1", "Stages that write tables"])
