@@ -168,7 +168,7 @@ def _lines_of_file(settings: OwnSettings, pair: tuple[str, str]) -> list[str]:
     to_release = pair[1]
     lines = [f"  {each.subject}: stops the upgrade: {each.what}" for each in settings.blockers]
     if settings.is_zookeeper and PROTOCOL in {each.key for each in settings.defaults}:
-        lines += _protocol(*pair)
+        lines += _protocol(*pair, is_whole=settings.is_whole)
     if not settings.is_whole:
         why = (
             "something beside it may set more (a command, an image, an operator)"
@@ -234,12 +234,13 @@ def _instead(text: str) -> str:
     return f"; instead: {text}" if text else ""
 
 
-def _protocol(from_release: str, to_release: str) -> Iterator[str]:
+def _protocol(from_release: str, to_release: str, *, is_whole: bool) -> Iterator[str]:
     """The first step of Kafka's notes on every upgrade of brokers on ZooKeeper."""
     if not releases.is_rollback(from_release, to_release):
         line = ".".join(map(str, releases.line(from_release)))
+        so = "not set, so" if is_whole else "not set here; unless something else sets it,"
         yield (
-            f"  {PROTOCOL}: not set, so an upgraded broker speaks as {to_release} to those that are still on {from_release}: "
+            f"  {PROTOCOL}: {so} an upgraded broker speaks as {to_release} to those that are still on {from_release}: "
             f"set it to {line} on all brokers before the rolling upgrade, and raise it when all are upgraded"
         )
 

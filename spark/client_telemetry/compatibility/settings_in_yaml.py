@@ -23,10 +23,17 @@ LARGEST: Final = 4 * 2**20
 _KEY = re.compile(r"KAFKA_[A-Z0-9_]+|[a-z]+(?:[.][\w-]+)+")
 _ASSIGNED = re.compile(r"([\w.-]+)(?:=(.*))?", re.DOTALL)
 _ONE_LINE = re.compile(r"\s*[a-z]+(?:[.][\w-]+)+\s*=.*")
+_OVERRIDE = re.compile(r"--override[ =]+([a-z]+(?:[.][\w-]+)+)=(\S*)")
 _MERGE, _NULL = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:null"
 _OF_OPERATORS = ("kafka.strimzi.io/", "platform.confluent.io/")
 _BROKERS = ("Kafka", "KRaftController")
 """Kinds of theirs that are brokers or controllers."""
+_ZOOKEEPER = {
+    "kafka.strimzi.io/": ("spec", "zookeeper"),
+    "platform.confluent.io/": ("spec", "dependencies", "zookeeper"),
+    "kafka.banzaicloud.io/": ("spec", "zkAddresses"),
+}
+"""Where resources of Strimzi, Confluent for Kubernetes and Koperator name ZooKeeper."""
 _OTHERS = re.compile(r"x-.*|(?!kafka_(?:broker|controller)_)\w+_custom_properties")
 """Keys whose values are not what a broker gets: Compose's building blocks, and other services of Confluent's Ansible playbooks."""
 _OF_CONTAINERS = (" env", " environment")
@@ -87,13 +94,14 @@ def _walked(node: yaml.Node | None, where: str, beside: set[str], done: set[int]
     if node is None or id(node) in done:
         return
     done.add(id(node))
+    pairs = dict(_pairs(node))
+    where = _title(pairs) or where
     settings, children = _read(node, where)
     if has_broker_keys(of_environment(each for each in settings if _KEY.fullmatch(each.key))):
         own = of_environment(each for each in settings if _is_setting(each))
         yield Settings(where, own, not (where.endswith(_OF_CONTAINERS) and beside.isdisjoint(_MORE_THERE)))
-    keys = {key for key, _ in _pairs(node)} if isinstance(node, yaml.MappingNode) else set()
     for name, child in children:
-        yield from _walked(child, name, keys, done)
+        yield from _walked(child, name, {*pairs}, done)
 
 
 def _is_setting(found: Setting) -> bool:
@@ -117,14 +125,15 @@ def _read(node: yaml.Node, where: str) -> tuple[list[Setting], list[tuple[str, y
     pairs = dict(_pairs(node))
     if _is_of_another(pairs):
         return [], []
-    title = _title(pairs) or where
     ever = broker_configuration.ever(broker_configuration.BROKER)
     settings = [
         _setting(key, value, _line(value))
         for key, value in pairs.items()
         if isinstance(value, yaml.ScalarNode) or key in ever or key.startswith("KAFKA_")
     ]
-    children = [(_joined(title, key), each) for key, each in pairs.items() if not _OTHERS.fullmatch(key)]
+    if zookeeper := _zookeeper(pairs):
+        settings.append(Setting(_line(zookeeper), "zookeeper.connect", SET))
+    children = [(_joined(where, key), each) for key, each in pairs.items() if not _OTHERS.fullmatch(key)]
     return settings, children
 
 
@@ -153,7 +162,9 @@ def _of_item(item: yaml.Node) -> Iterator[Setting]:
 
 
 def _of_text(node: yaml.ScalarNode) -> list[Setting]:
-    """Of a text in several lines, or of one with `key=value` alone."""
+    """Of a text in several lines, of one with `key=value` alone, or of a command of kafka-server-start."""
+    if overrides := _OVERRIDE.findall(node.value):
+        return [Setting(_line(node), key, value) for key, value in overrides]
     if "\n" not in node.value and not _ONE_LINE.fullmatch(node.value):
         return []
     try:
@@ -190,6 +201,20 @@ def _is_of_another(pairs: Mapping[str, yaml.Node]) -> bool:
     """Whether it is a resource of an operator that is no broker: a topic, a Connect cluster."""
     api, kind = (pairs[key].value if key in pairs else "" for key in ("apiVersion", "kind"))
     return str(api).startswith(_OF_OPERATORS) and kind not in _BROKERS
+
+
+def _zookeeper(pairs: Mapping[str, yaml.Node]) -> yaml.Node | None:
+    """What names ZooKeeper in a resource of brokers: its operator sets zookeeper.connect. Strimzi passes it over in KRaft mode."""
+    api = pairs["apiVersion"].value if "apiVersion" in pairs else ""
+    path = next((path for group, path in _ZOOKEEPER.items() if str(api).startswith(group)), ())
+    annotations = _at(pairs, "metadata", "annotations")
+    mode = dict(_pairs(annotations)).get("strimzi.io/kraft") if annotations else None
+    return _at(pairs, *path) if path and not (mode and mode.value == "enabled") else None
+
+
+def _at(pairs: Mapping[str, yaml.Node], first: str, *further: str) -> yaml.Node | None:
+    node = pairs.get(first)
+    return _at(dict(_pairs(node)), *further) if node and further else node
 
 
 def _joined(where: str, key: str) -> str:

@@ -109,6 +109,13 @@ def test_brokers_on_zookeeper_keep_their_protocol_first(run, properties):
     assert "before the rolling upgrade" not in printed(zookeeper, "3.9.1", "2.8.2")
 
 
+def test_of_a_part_the_protocol_may_be_set_elsewhere(run, tmp_path):
+    file = tmp_path / "map.yaml"
+    file.write_text("data:\n  server.properties: |\n    broker.id=1\n    zookeeper.connect=zk\n")
+    printed = run("--from", "2.8.2", "--to", "3.9.1", "--properties", file)[1]
+    assert "not set here; unless something else sets it, an upgraded broker speaks as 3.9.1" in printed
+
+
 def test_a_part_of_the_settings_is_said_to_be_one(run, properties):
     properties.write_text("min.insync.replicas=2\n")
     code, printed, _ = run(*ASK, "--properties", properties)

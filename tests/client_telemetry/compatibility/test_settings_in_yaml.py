@@ -3,6 +3,7 @@
 import pytest
 from client_telemetry.compatibility import settings_in_yaml
 from client_telemetry.compatibility.broker_settings import SET
+from client_telemetry.compatibility.java_properties import Setting
 from client_telemetry.compatibility.settings_in_yaml import UnreadableYaml
 
 STATEFUL_SET = """
@@ -101,6 +102,13 @@ all:
 """
 
 
+ZOOKEEPER_OF_OPERATORS = {
+    "Strimzi": "apiVersion: kafka.strimzi.io/v1beta2\nkind: Kafka\nmetadata: {name: my}\nspec: {kafka: {}, zookeeper: {replicas: 3}}\n",
+    "Confluent": "apiVersion: platform.confluent.io/v1beta1\nkind: Kafka\nmetadata: {name: my}\nspec: {dependencies: {zookeeper: {endpoint: a}}}\n",
+    "Koperator": "apiVersion: kafka.banzaicloud.io/v1beta1\nkind: KafkaCluster\nmetadata: {name: my}\nspec: {zkAddresses: [a]}\n",
+}
+
+
 def read(text: str) -> dict[str, dict[str, str]]:
     return {each.where: {one.key: one.value for one in each.settings} for each in settings_in_yaml.read(text)}
 
@@ -162,6 +170,26 @@ def test_lines_are_those_of_the_file():
     lines = {one.key: one.line for each in settings_in_yaml.read(VALUES) for one in each.settings}
     for key, text in (("port", "port=1"), ("listeners", "listeners: A"), ("log.dirs", "KAFKA_CFG_LOG_DIRS")):
         assert text in VALUES.splitlines()[lines[key] - 1]
+
+
+@pytest.mark.parametrize("operator", ZOOKEEPER_OF_OPERATORS)
+def test_a_resource_that_names_zookeeper_is_of_brokers_that_have_it(operator):
+    text = ZOOKEEPER_OF_OPERATORS[operator]
+    (found,) = settings_in_yaml.read(text)
+    assert (found.settings, found.is_part) == ([Setting(4, "zookeeper.connect", SET)], True)
+    assert found.where.endswith(" my")
+
+
+def test_a_resource_in_kraft_mode_may_still_name_zookeeper():
+    """After the migration, until its next change (Strimzi)."""
+    enabled = "metadata: {name: my, annotations: {strimzi.io/kraft: enabled}}"
+    assert read(ZOOKEEPER_OF_OPERATORS["Strimzi"].replace("metadata: {name: my}", enabled)) == {}
+    assert read("services: {kafka: {image: a}, zookeeper: {image: b}}") == {}
+
+
+def test_overrides_of_a_command():
+    text = 'command: [sh, -c, "exec start /a.properties --override broker.id=${HOSTNAME##*-} --override log.dirs=/a"]'
+    assert read(text) == {"command 2": {"broker.id": "${HOSTNAME##*-}", "log.dirs": "/a"}}
 
 
 def test_brokers_with_one_name_stay_two():
