@@ -123,6 +123,8 @@ ZOOKEEPER = "broker.id=1\nzookeeper.connect=zk\n"
         ("2.8.0", f"{ZOOKEEPER}log.message.format.version=3.0\n", "Invalid value 3.0 for configuration log.message.format.version"),
         ("3.9.1", f"{ZOOKEEPER}inter.broker.protocol.version=2.8-IV1\n", "accepted"),
         ("4.0.0", f"{KRAFT}node.id=1\ninter.broker.protocol.version=9.9\n", "accepted"),
+        ("4.0.0", f"{KRAFT}node.id=1\ngroup.coordinator.rebalance.protocols=classic,streams\n", "Invalid value streams for configuration group.coordinator.rebalance.protocols"),
+        ("3.9.1", f"{KRAFT}node.id=1\ngroup.consumer.assignors=uniform\n", "Class uniform cannot be found"),
         ("4.0.0", ZOOKEEPER, 'Missing required configuration "process.roles"'),
         ("4.0.0", f"{KRAFT}node.id=1\nlog.segment.bytes=1000\n", "Invalid value 1000 for configuration log.segment.bytes"),
         ("4.0.0", f"{KRAFT}node.id=1\nsasl.login.class=kafka.security.auth.SimpleAclAuthorizer\n", "Invalid value kafka.security.auth.SimpleAclAuthorizer for configuration sasl.login.class"),

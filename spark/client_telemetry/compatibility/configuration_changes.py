@@ -34,6 +34,17 @@ PROTOCOL = "inter.broker.protocol.version"
 _PROTOCOLS = (PROTOCOL, "log.message.format.version")
 _PROTOCOL_LINE = re.compile(r"(0\.\d+\.\d+|[1-9]\d*\.\d+)(?:[.-].*)?")
 """As MetadataVersion.fromVersionString takes it: `3.9`, `3.9-IV0`, `3.9.1`, `0.10.2-IV0`."""
+_LATER_NAMES = {
+    ("group.coordinator.rebalance.protocols", "streams"): ("4.1.0", "classic,consumer"),
+    **{
+        ("group.consumer.assignors", name): (
+            "4.0.0",
+            f"org.apache.kafka.coordinator.group.assignor.{assignor}",
+        )
+        for name, assignor in (("uniform", "UniformAssignor"), ("range", "RangeAssignor"))
+    },
+}
+"""Names in a list, which only some of the releases with the key know: since when, and what older ones take (GroupCoordinatorConfig)."""
 REPORTERS, JMX_REPORTER = "metric.reporters", "org.apache.kafka.common.metrics.JmxReporter"
 """Brokers before 4.0 add it to the reporters that are set, unless this says no (KIP-830):"""
 _ADDS_JMX_REPORTER = "auto.include.jmx.reporter"
@@ -190,7 +201,7 @@ def of_settings(
     is_set = {each.key for each in found} | {_SYNONYMS[each.key] for each in found if each.key in _SYNONYMS}
     has_mode, is_kraft = not is_set.isdisjoint(_MODES), "process.roles" in is_set
     is_whole = has_mode and not is_part
-    refused = tuple(_refused(_with_node_id(judged), after))
+    refused = tuple(_refused(_with_node_id(judged), after, to_release))
     is_read = {
         each: (_is_read(each.key, before, from_release), _is_read(each.key, after, to_release))
         for each in judged
@@ -291,9 +302,9 @@ def _missing(after: Mapping[str, Key], is_set: set[str]) -> Iterator[str]:
             yield key
 
 
-def _refused(found: Iterable[SetKey], after: Mapping[str, Key]) -> Iterator[RefusedValue]:
+def _refused(found: Iterable[SetKey], after: Mapping[str, Key], to_release: str) -> Iterator[RefusedValue]:
     for each in found:
-        if each.key in after and (valid := _valid_range(each, after)):
+        if each.key in after and (valid := _valid_range(each, after) or _older_name(each, to_release)):
             yield RefusedValue(each.setting, each.key, valid)
 
 
@@ -313,6 +324,15 @@ def _valid_range(found: SetKey, after: Mapping[str, Key]) -> str:
         return f"up to {newest}" if _protocol_line(found.setting.value) > _protocol_line(newest) else ""
     valid = after[found.key].valid_range
     return valid if valid and not _is_within(found.setting.value, valid) else ""
+
+
+def _older_name(found: SetKey, release: str) -> str:
+    """What the release takes in place of a name that it does not know; empty: no such name is known."""
+    for name in found.setting.value.split(","):
+        since, instead = _LATER_NAMES.get((found.key, name.strip()), (release, ""))
+        if releases.parse(release) < releases.parse(since):
+            return instead
+    return ""
 
 
 def _protocol_line(version: str) -> tuple[int, ...]:

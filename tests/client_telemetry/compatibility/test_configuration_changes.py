@@ -259,6 +259,23 @@ def test_protocols_of_releases_that_come_later_are_refused(setting, pair, valid)
     assert [each.valid_range for each in found.refused] == valid
 
 
+@pytest.mark.parametrize(
+    ("setting", "to_release", "valid"),
+    [
+        ("group.coordinator.rebalance.protocols=classic, consumer, streams", "4.0.0", ["classic,consumer"]),
+        ("group.coordinator.rebalance.protocols=classic,streams", "3.9.1", ["classic,consumer"]),
+        ("group.coordinator.rebalance.protocols=classic,streams", "4.1.0", []),
+        ("group.coordinator.rebalance.protocols=classic,streams", "3.6.2", []),  # The key is not read there.
+        ("group.consumer.assignors=range", "3.9.1", ["org.apache.kafka.coordinator.group.assignor.RangeAssignor"]),
+        ("group.consumer.assignors=uniform,range", "4.0.0", []),
+        ("group.consumer.assignors=a.B", "3.9.1", []),
+    ],
+)  # fmt: skip
+def test_names_that_only_later_releases_know_are_refused(setting, to_release, valid):
+    found = of(f"{KRAFT}{setting}\n", "4.3.1", to_release)
+    assert [each.valid_range for each in found.refused] == valid
+
+
 def test_an_id_that_the_broker_gives_itself_is_refused_as_that_of_a_node():
     (refused,) = of("process.roles=broker\nbroker.id=-1\n").refused
     assert (refused.setting.key, refused.valid_range) == ("broker.id", "[0,...]")
