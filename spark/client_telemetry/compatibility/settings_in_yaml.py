@@ -61,14 +61,13 @@ def read(text: str) -> list[Settings]:
     """In the order of the file. A value that the file does not have (`valueFrom`, a variable of the shell) is SET. Raises UnreadableYaml."""
     if len(text) > LARGEST:
         raise UnreadableYaml(f"has more than {LARGEST:,} characters")
-    done: set[int] = set()
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         return list(
             _with_own_names(
                 each
                 for root in yaml.compose_all(text, Loader=loader)
-                for each in _walked(root, "", set(), done)
+                for each in _walked(root, "", set(), set())
             )
         )
     except yaml.MarkedYAMLError as error:
@@ -90,7 +89,8 @@ def _with_own_names(found: Iterable[Settings]) -> Iterator[Settings]:
 
 
 def _walked(node: yaml.Node | None, where: str, beside: set[str], done: set[int]) -> Iterator[Settings]:
-    """`beside`: the keys of the mapping that has the node. Each node once: an alias may name it again."""
+    """`beside`: the keys of the mapping that has the node. `done`: ids of nodes of this document (those of another may be the same): an alias
+    may name a node again."""
     if node is None or id(node) in done:
         return
     done.add(id(node))

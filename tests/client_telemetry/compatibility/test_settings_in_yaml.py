@@ -198,6 +198,11 @@ def test_brokers_with_one_name_stay_two():
     assert read(values) == {"config": {"log.dirs": "/a"}, "config (no. 2, line 3)": {"log.dirs": "/b"}}
 
 
+def test_of_many_documents_every_broker_is_found():
+    documents = [f"a{number}: {{b: {{config: {{log.dirs: /a}}}}}}\n" for number in range(500)]
+    assert len(settings_in_yaml.read("---\n".join(documents))) == 500
+
+
 def test_only_the_variables_of_a_container_can_be_all_that_is_set():
     def parts(text):
         return [each.is_part for each in settings_in_yaml.read(text)]
