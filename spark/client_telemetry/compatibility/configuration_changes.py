@@ -23,6 +23,7 @@ _ASSIGNED = re.compile(r"""(["']?)(KAFKA_[A-Z0-9_]+)\s*[=:]\s*(.*)\1""", re.DOTA
 _QUOTED = re.compile(r"""(["'])(.*)\1""", re.DOTALL)
 _BEFORE_ASSIGNED = ("export", "-")
 """What stands before a variable in a shell script, and in the list of a Compose file."""
+_BETWEEN_ASSIGNED = re.compile(r"[\s;]+(?:export\s+)?(?=KAFKA_[A-Z0-9_]+=)")
 _NOT_SETTINGS = re.compile(
     r"KAFKA_(?:\w+_OPTS|OPTS|VERSION|LOG4J_\w+|TOOLS_LOG4J_\w+|JMX_\w+|HOME|DATA_DIRS|CLUSTER_ID|\w*MOUNT\w*)"
 )
@@ -164,13 +165,15 @@ def of_environment(settings: Iterable[Setting]) -> list[Setting]:
     >>> of_environment([Setting(1, "export", 'KAFKA_CFG_NODE_ID="1"'), Setting(2, "-", "KAFKA_LOG_DIRS: /a")])
     [Setting(line=1, key='node.id', value='1'), Setting(line=2, key='log.dirs', value='/a')]
     """
-    return [_of_variable(each) for each in map(_assigned, settings) if not _NOT_SETTINGS.fullmatch(each.key)]
+    assigned = (each for setting in settings for each in _assigned(setting))
+    return [_of_variable(each) for each in assigned if not _NOT_SETTINGS.fullmatch(each.key)]
 
 
-def _assigned(setting: Setting) -> Setting:
-    if setting.key not in _BEFORE_ASSIGNED or not (match := _ASSIGNED.fullmatch(setting.value)):
-        return setting
-    return Setting(setting.line, match[2], match[3])
+def _assigned(setting: Setting) -> list[Setting]:
+    """All that one line of a shell script exports."""
+    parts = _BETWEEN_ASSIGNED.split(setting.value) if setting.key in _BEFORE_ASSIGNED else []
+    matches = filter(None, map(_ASSIGNED.fullmatch, parts))
+    return [Setting(setting.line, match[2], match[3]) for match in matches] or [setting]
 
 
 def _of_variable(setting: Setting) -> Setting:

@@ -328,6 +328,7 @@ def test_variables_as_people_keep_them():
     for text in (
         "KAFKA_CFG_NODE_ID=1\nKAFKA_CFG_PROCESS_ROLES=broker\nKAFKA_CFG_LOG_SEGMENT_BYTES=5\n",
         "export KAFKA_NODE_ID=1\nexport KAFKA_PROCESS_ROLES='broker'\nexport KAFKA_LOG_SEGMENT_BYTES=\"5\"\n",
+        "export KAFKA_NODE_ID=1 KAFKA_PROCESS_ROLES='broker'; export KAFKA_LOG_SEGMENT_BYTES=5\n",
         "environment:\n  - KAFKA_NODE_ID=1\n  - 'KAFKA_PROCESS_ROLES=broker'\n  - KAFKA_LOG_SEGMENT_BYTES=5\n",
         "environment:\n  KAFKA_NODE_ID: 1\n  KAFKA_PROCESS_ROLES: broker\n  KAFKA_LOG_SEGMENT_BYTES: '5'\n",
     ):
