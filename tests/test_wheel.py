@@ -153,6 +153,27 @@ def test_a_scan_without_its_extra_says_what_to_install(command, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "code", "said"),
+    [
+        ("server.properties", "log.dirs=/a\n", 0, ""),
+        (
+            "values.yaml",
+            "env: [{name: KAFKA_LOG_DIRS, value: /a}]\n",
+            2,
+            "client-telemetry knowledge: the package yaml is not installed: run pip install 'client-telemetry[knowledge]'\n",
+        ),
+    ],
+)
+def test_only_yaml_with_settings_needs_the_extra(command, tmp_path, name, text, code, said):
+    (tmp_path / name).write_text(text)
+    asked = ["knowledge", "configuration", "--from=3.9.1", "--to=4.0.1", f"--properties={name}"]
+    done = subprocess.run(
+        [command, *asked], cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (code, said)
+
+
+@pytest.mark.parametrize(
     "arguments",
     [["run"], ["requarantine"], ["ui"], ["ask", "fleet", "--to=4.3.1"], ["review", "--cluster=fleet"]],
     ids=lambda arguments: arguments[0],

@@ -17,16 +17,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from client_telemetry.cli.compared_releases import print_csv, print_json
-from client_telemetry.compatibility import configuration_changes, java_properties, settings_in_yaml
+from client_telemetry.compatibility import configuration_changes, java_properties
 from client_telemetry.compatibility.configuration_changes import (
     JMX_REPORTER,
     PROTOCOL,
     REPORTERS,
     IgnoredKey,
     OwnSettings,
+    Settings,
 )
 from client_telemetry.compatibility.java_properties import Setting, UnreadableProperties
-from client_telemetry.compatibility.settings_in_yaml import Settings, UnreadableYaml
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import broker_configuration, releases
@@ -109,9 +109,11 @@ def _read(path: Path) -> Iterator[tuple[str, Settings]]:
 
 
 def _read_yaml(path: Path, content: bytes) -> list[Settings]:
+    from client_telemetry.compatibility import settings_in_yaml  # of an extra, which properties do not need
+
     try:
         found = settings_in_yaml.read(content.decode("utf-8-sig"))
-    except (UnreadableYaml, UnicodeDecodeError) as error:
+    except (settings_in_yaml.UnreadableYaml, UnicodeDecodeError) as error:
         raise UnusableProperties(f"{path}: {error}") from error
     if not found:
         raise UnusableProperties(

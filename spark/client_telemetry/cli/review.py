@@ -85,8 +85,7 @@ def _check_combination(parser: Arguments, args: argparse.Namespace) -> None:
     if args.cluster and given:
         parser.error(f"{given[0]} is for logs and cannot be combined with --cluster")
     if args.cluster:
-        _check_release(parser, "--from", args.from_release)
-        _check_release(parser, "--to", args.to_release)
+        _check_releases(parser, args)
     if not args.cluster and args.day:
         parser.error("--day needs --cluster")
     if not args.cluster and missing:
@@ -94,9 +93,11 @@ def _check_combination(parser: Arguments, args: argparse.Namespace) -> None:
         parser.error(f"the following arguments are required: {required} (or --cluster, for its tables)")
 
 
-def _check_release(parser: Arguments, option: str, release: str | None) -> None:
+def _check_releases(parser: Arguments, args: argparse.Namespace) -> None:
     """Of a cluster; where logs are reviewed, a file can stand for a release."""
-    try:
-        exact_release(release or "any")
-    except argparse.ArgumentTypeError as error:
-        parser.error(f"argument {option}: {error}")
+    for option, release in (("--from", args.from_release), ("--to", args.to_release)):
+        try:
+            if release:
+                exact_release(release)
+        except argparse.ArgumentTypeError as error:
+            parser.error(f"argument {option}: {error}")

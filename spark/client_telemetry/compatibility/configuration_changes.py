@@ -67,6 +67,15 @@ _CLASS = re.compile(r"(?!com\.sun\.|javax?\.)(?:\w+\.)+[A-Z][\w$]*")
 """Not one of Java's own, such as Krb5LoginModule."""
 
 
+class Settings(NamedTuple):
+    """Those of one container, resource or text. `where`: the objects and keys around it. `is_part`: a command, an image, an operator may
+    set more."""
+
+    where: str
+    settings: Sequence[Setting]
+    is_part: bool
+
+
 class SetKey(NamedTuple):
     """A setting, and the key whose definition applies to it."""
 

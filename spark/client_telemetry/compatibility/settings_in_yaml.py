@@ -7,14 +7,14 @@ text as a properties file has it, with a variable KAFKA_… or a key with dots t
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 import yaml
 
 from client_telemetry.compatibility import java_properties
 from client_telemetry.compatibility.broker_settings import SET
-from client_telemetry.compatibility.configuration_changes import has_broker_keys, of_environment
+from client_telemetry.compatibility.configuration_changes import Settings, has_broker_keys, of_environment
 from client_telemetry.compatibility.java_properties import Setting, UnreadableProperties
 from client_telemetry.knowledge import broker_configuration
 
@@ -46,15 +46,6 @@ _MORE_THERE = {
 
 class UnreadableYaml(ValueError):
     """Not YAML; the message has the line if it is known."""
-
-
-class Settings(NamedTuple):
-    """Those of one container, resource or text. `where`: the objects and keys around it. `is_part`: a command, an image, an operator may
-    set more."""
-
-    where: str
-    settings: Sequence[Setting]
-    is_part: bool
 
 
 def read(text: str) -> list[Settings]:
