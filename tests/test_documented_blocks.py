@@ -305,7 +305,8 @@ def run(block: Block, how: Run, folder: Path, **variables: str) -> None:
     done = subprocess.run(
         ["bash", "-e", "-c", f"{how.before}\n{commands}"],
         cwd=CHECKOUT,
-        env={name: value for name, value in environment.items() if not name.startswith("MAKE")},
+        # `make test ARGS=…` hands its variable on to every make below it.
+        env={name: value for name, value in environment.items() if not name.startswith(("MAKE", "ARGS"))},
         capture_output=True,
         text=True,
     )
