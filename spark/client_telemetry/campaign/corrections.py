@@ -1,11 +1,11 @@
 """What a recomputed history changes in a published one: reports of old days were made again, or statements were changed."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from client_telemetry.campaign.states import StateChange
+from client_telemetry.formats.typed_json import typed
 
 
 class NotAHistory(ValueError):
@@ -34,14 +34,10 @@ class Published:
     corrections: tuple[Correction, ...]
 
 
-def published(document: Any) -> Published:
+def published(document: object) -> Published:
     """From the content of campaign.json. Raises NotAHistory."""
     try:
-        return Published(
-            dt.date.fromisoformat(document["day"]),
-            tuple(change_from(each) for each in document["changes"]),
-            tuple(_correction(each) for each in document["corrections"]),
-        )
+        return typed(Published, document)
     except (LookupError, TypeError, ValueError, AttributeError):
         raise NotAHistory("not the campaign.json of a campaign") from None
 
@@ -78,18 +74,3 @@ def _difference(was: StateChange | None, now: StateChange | None, day: dt.date) 
 
 def _said(change: StateChange | None) -> tuple[str, str, str] | None:
     return (change.state, change.by, str(change.until)) if change else None
-
-
-def change_from(values: Mapping[str, Any]) -> StateChange:
-    """From its fields in JSON. Raises LookupError, TypeError or ValueError."""
-    given = {field.name: values[field.name] for field in fields(StateChange)}
-    for name in ("day", "affected_since"):
-        given[name] = dt.date.fromisoformat(given[name])
-    until = given["until"]
-    given["until"] = None if until is None else dt.date.fromisoformat(until)
-    return StateChange(**given | {name: tuple(given[name]) for name in ("rules", "formerly")})
-
-
-def _correction(values: Mapping[str, Any]) -> Correction:
-    given = {field.name: values[field.name] for field in fields(Correction)}
-    return Correction(**given | {name: dt.date.fromisoformat(given[name]) for name in ("found_on", "day")})

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final, NotRequired, TypedDict
+from typing import Final
 
-from client_telemetry.campaign.answers import Client, Facts
-from client_telemetry.campaign.corrections import change_from
-from client_telemetry.campaign.evidence import Evidence
+from client_telemetry.campaign.answers import Facts
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.states import POINTS, Point, StateChange
 from client_telemetry.campaign.tracks import Track
+from client_telemetry.formats.typed_json import typed
 
 FORMAT: Final = 1
 
@@ -40,7 +39,7 @@ class KeptPoint:
     def point(self) -> Point:
         """Raises NotKept."""
         try:
-            return Point(self.day, tuple(_track(each) for each in json.loads(self.tracks)))
+            return Point(self.day, typed(tuple[Track, ...], json.loads(self.tracks)))
         except (LookupError, TypeError, ValueError, AttributeError):
             raise NotKept("tracks that are none") from None
 
@@ -101,8 +100,8 @@ def read_kept(text: str) -> Kept:
         reports, changes, *points = text.split("\n")[:-1]
         heads = [json.loads(line) for line in points[::2]]
         return Kept(
-            {digest: _facts(facts) for digest, facts in json.loads(reports).items()},
-            tuple(change_from(each) for each in json.loads(changes)),
+            {digest: typed(Facts, facts) for digest, facts in json.loads(reports).items()},
+            typed(tuple[StateChange, ...], json.loads(changes)),
             tuple(
                 KeptPoint(cluster, dt.date.fromisoformat(day), of, tracks)
                 for (cluster, day, of), tracks in zip(heads, points[1::2], strict=True)
@@ -122,102 +121,3 @@ def _plain(value: object) -> object:
     if dataclasses.is_dataclass(value):
         return vars(value)
     raise TypeError(type(value).__name__)
-
-
-class _Facts(TypedDict):
-    cluster: str
-    to_release: str
-    day: str
-    created_at: str
-    report_id: str
-    knowledge_version: str
-    complete_share: float | None
-    unseen_brokers: list[int]
-    blockers: list[str]
-    incomplete: str | None
-    has_applications: bool
-    failing: list[list[str]]
-    unseen: NotRequired[list[tuple[str, int]]]
-
-
-def _facts(values: _Facts) -> Facts:
-    return Facts(
-        values["cluster"],
-        values["to_release"],
-        dt.date.fromisoformat(values["day"]),
-        dt.datetime.fromisoformat(values["created_at"]),
-        values["report_id"],
-        values["knowledge_version"],
-        values["complete_share"],
-        tuple(values["unseen_brokers"]),
-        tuple(values["blockers"]),
-        values["incomplete"],
-        values["has_applications"],
-        tuple((principal, name) for principal, name in values["failing"]),
-        unseen=tuple((verdict, number) for verdict, number in values.get("unseen", ())),
-    )
-
-
-class _Client(TypedDict):
-    principal: str | None
-    client_id: str | None
-    software: str
-    verdict: str
-    rules: list[str]
-    explanation: str
-    fix: str | None
-    first_seen_at: str
-    last_seen_at: str
-    already_failing: bool
-
-
-class _Evidence(TypedDict):
-    state: str
-    since: str | None
-    affected: list[_Client]
-    why: str
-    report_id: str
-    has_regressed: bool
-
-
-class _Track(TypedDict):
-    key: list[str]
-    owner: str | None
-    contact: str | None
-    evidence: _Evidence
-    formerly: list[str]
-
-
-def _track(values: _Track) -> Track:
-    principal, name = values["key"]
-    proved = values["evidence"]
-    since = proved["since"]
-    return Track(
-        (principal, name),
-        values["owner"],
-        values["contact"],
-        Evidence(
-            proved["state"],
-            None if since is None else dt.date.fromisoformat(since),
-            tuple(map(_client, proved["affected"])),
-            proved["why"],
-            proved["report_id"],
-            proved["has_regressed"],
-        ),
-        tuple(values["formerly"]),
-    )
-
-
-def _client(values: _Client) -> Client:
-    return Client(
-        values["principal"],
-        values["client_id"],
-        values["software"],
-        values["verdict"],
-        tuple(values["rules"]),
-        values["explanation"],
-        values["fix"],
-        dt.datetime.fromisoformat(values["first_seen_at"]),
-        dt.datetime.fromisoformat(values["last_seen_at"]),
-        values["already_failing"],
-    )

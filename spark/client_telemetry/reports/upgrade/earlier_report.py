@@ -7,10 +7,11 @@ Each published answer leaves one small file beside `latest.json` (`question_file
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, datetime
 
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.typed_json import typed
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name
@@ -88,20 +89,13 @@ def question_file(question: Question) -> str:
 
 
 def answered(report: UpgradeReport) -> Answered:
-    question = report.question
-    return Answered(
-        report_id=question.report_id,
-        cluster_id=question.cluster_id,
-        created_at=question.created_at,
-        first_dt=question.first_dt,
-        last_dt=question.last_dt,
-        connections=question.connections,
-        evidence_digest=report.evidence_digest,
-        knowledge_version=question.knowledge_version,
-        knowledge_built_at=question.knowledge_built_at,
-        code_version=question.code_version,
-        outcomes={_digits(each.anchor): each.outcome for each in report.applications},
-    )
+    outcomes = {_digits(each.anchor): each.outcome for each in report.applications}
+    of_question = {
+        each.name: getattr(report.question, each.name)
+        for each in fields(Answered)
+        if each.name not in ("evidence_digest", "outcomes")
+    }
+    return Answered(**of_question, evidence_digest=report.evidence_digest, outcomes=outcomes)
 
 
 def written(answer: Answered) -> str:
@@ -119,20 +113,7 @@ def read(content: bytes) -> Answered | None:
         document = json.loads(content)
         if document["schema_version"] != SCHEMA_VERSION:
             return None
-        built_at = document["knowledge_built_at"]
-        return Answered(
-            report_id=document["report_id"],
-            cluster_id=document["cluster_id"],
-            created_at=datetime.fromisoformat(document["created_at"]),
-            first_dt=date.fromisoformat(document["first_dt"]),
-            last_dt=date.fromisoformat(document["last_dt"]),
-            connections=int(document["connections"]),
-            evidence_digest=document["evidence_digest"],
-            knowledge_version=document["knowledge_version"],
-            knowledge_built_at=datetime.fromisoformat(built_at) if built_at else None,
-            code_version=document["code_version"],
-            outcomes=_outcomes(document["outcomes"]),
-        )
+        return typed(Answered, document | {"outcomes": _outcomes(document["outcomes"])})
     except (LookupError, TypeError, ValueError, AttributeError):
         return None
 
