@@ -8,8 +8,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
 from datetime import UTC, datetime
-from typing import NoReturn, TypeVar
+from types import NoneType
+from typing import Annotated, NoReturn, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from client_telemetry.formats.raw.errors import BadManifest
 
@@ -58,28 +60,6 @@ def _shortened(value: object) -> str:
         return json.dumps(value)[:100]
     except RecursionError:
         return "a deeply nested value"
-
-
-class Fields:
-    """A JSON object whose keys are read by name."""
-
-    def __init__(self, value: object, path: str) -> None:
-        self._values = json_object(value, path)
-        self._path = path
-
-    def required(self, name: str, read: Reader[T]) -> T:
-        if self._values.get(name) is None:
-            raise BadManifest(
-                f"{self._child(name)}: required, but {'null' if name in self._values else 'absent'}"
-            )
-        return read(self._values[name], self._child(name))
-
-    def optional(self, name: str, read: Reader[T]) -> T | None:
-        value = self._values.get(name)
-        return None if value is None else read(value, self._child(name))
-
-    def _child(self, name: str) -> str:
-        return f"{self._path}.{name}" if self._path else name
 
 
 def wrong(path: str, value: object, expected: str) -> BadManifest:
@@ -185,3 +165,45 @@ def mapping(read_one: Reader[T]) -> Reader[dict[str, T]]:
         return {name: read_one(item, f"{path}.{name}") for name, item in json_object(value, path).items()}
 
     return read
+
+
+def record(kind: type[T]) -> Reader[T]:
+    """JSON objects as a dataclass. The type of a field says how it is read (`Annotated`: by which reader); one that has a default, or
+    may be None, may be absent or null. Other keys are ignored.
+    """
+    types = get_type_hints(kind, include_extras=True)
+    readers = {name: _reader_of(type_) for name, type_ in types.items()}
+    may_be_none = {name: None for name, type_ in types.items() if NoneType in get_args(type_)}
+    has_default = {
+        field.name
+        for field in fields(kind)  # type: ignore[arg-type]
+        if (field.default, field.default_factory) != (MISSING, MISSING)
+    }
+
+    def read(value: object, path: str) -> T:
+        values, arguments = json_object(value, path), dict[str, object](may_be_none)
+        for name, read_field in readers.items():
+            place = f"{path}.{name}" if path else name
+            if values.get(name) is not None:
+                arguments[name] = read_field(values[name], place)
+            elif name not in may_be_none and name not in has_default:
+                raise BadManifest(f"{place}: required, but {'null' if name in values else 'absent'}")
+        return kind(**arguments)
+
+    return read
+
+
+_READERS: dict[object, Reader[object]] = {str: text, bool: boolean, int: integer, datetime: time}
+
+
+def _reader_of(type_: object) -> Reader[object]:
+    arguments = get_args(type_)
+    if NoneType in arguments:
+        return _reader_of(arguments[0])
+    if get_origin(type_) is Annotated:
+        return cast("Reader[object]", arguments[1])
+    if get_origin(type_) is tuple:
+        return many(_reader_of(arguments[0]))
+    if get_origin(type_) is dict:
+        return mapping(_reader_of(arguments[1]))
+    return _READERS.get(type_) or record(cast("type[object]", type_))
