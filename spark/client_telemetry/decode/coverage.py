@@ -4,13 +4,23 @@ Missing manifests, gaps in the sequence and drops are facts of coverage, never e
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from itertools import chain
+from typing import Any, cast
 
+from client_telemetry.decode.decoded_object import DecodedObject
 from client_telemetry.formats.raw.errors import BadManifest
 from client_telemetry.formats.raw.location import Arrived
-from client_telemetry.formats.raw.manifest import Manifest, ManifestFile, Reconciliation
+from client_telemetry.formats.raw.manifest import (
+    Listener,
+    Manifest,
+    ManifestFile,
+    Reconciliation,
+    ScramUser,
+    Subscription,
+)
 from client_telemetry.formats.raw.object_key import ObjectKey
 from client_telemetry.knowledge import broker_guess
 from client_telemetry.knowledge.vocabulary import Completeness
@@ -35,20 +45,9 @@ class ManifestRead:
     error: BadManifest | None = None
 
 
-class Decoded(Protocol):
-    """The result of decoding one object (decode/decoded_object.py)."""
-
-    status: str
-    error: str | None
-    sha256: str
-    rows: int
-    duplicates: int
-    undecodable: int
-    points: int
-    other_day: bool
-
-    @property
-    def records(self) -> int: ...
+def listed_files(manifests: Iterable[ManifestRead]) -> dict[str, ManifestFile]:
+    """What manifests say of the objects that they list, by the objects' keys from `v1/` on."""
+    return {file.key: file for read in manifests if read.manifest is not None for file in read.manifest.files}
 
 
 def ledger(
@@ -60,9 +59,7 @@ def ledger(
     """Rows of raw_objects. `before`: the rows so far, by object key; an object that has not changed since it was
     decoded keeps the results.
     """
-    listed = {
-        file.key: file for read in manifests if read.manifest is not None for file in read.manifest.files
-    }
+    listed = listed_files(manifests)
     reported_hours = {
         (read.key.broker_id, read.manifest.incarnation, read.key.hour)
         for read in manifests
@@ -83,15 +80,7 @@ def ledger(
             row["sha256"] = file.sha256 if file else None
             row["flags"] = _flags(key, arrival, file, reported_hours)
             if old and old["status"] != "too_late" and _same(old, row):
-                row |= {
-                    "status": old["status"],
-                    "error": old["error"],
-                    "records": old["records"],
-                    "rows": old["rows"],
-                    "duplicates": old["duplicates"],
-                    "undecodable": old["undecodable"],
-                    "points": old["points"],
-                }
+                row |= cast(RawObjectRow, {name: value for name, value in old.items() if name in _RESULTS})
                 row["flags"] = sorted({*row["flags"], *(f for f in old["flags"] if f in _FLAGS_OF_DECODE)})
         rows.append(row)
     return rows
@@ -139,6 +128,8 @@ def _arrived_row(arrival: Arrived, collected_at: dt.datetime | None) -> RawObjec
     }
 
 
+_RESULTS = ("status", "error", "records", "rows", "duplicates", "undecodable", "points")
+"""Columns that decoding fills in, and attributes of a DecodedObject."""
 _FLAGS_OF_DECODE = ("digest_mismatch", "record_count_mismatch", "other_day")
 
 
@@ -160,7 +151,7 @@ def _flags(
     return sorted(flags)
 
 
-def with_decoded(row: RawObjectRow, decoded: Decoded, stated_records: int | None) -> RawObjectRow:
+def with_decoded(row: RawObjectRow, decoded: DecodedObject, stated_records: int | None) -> RawObjectRow:
     """A row of raw_objects after decoding."""
     flags = {flag for flag in row["flags"] if flag not in _FLAGS_OF_DECODE}
     if row["sha256"] is not None and decoded.sha256 != row["sha256"]:
@@ -169,16 +160,8 @@ def with_decoded(row: RawObjectRow, decoded: Decoded, stated_records: int | None
         flags.add("record_count_mismatch")
     if decoded.other_day:
         flags.add("other_day")
-    return row | {
-        "status": decoded.status,
-        "error": decoded.error,
-        "records": decoded.records,
-        "rows": decoded.rows,
-        "duplicates": decoded.duplicates,
-        "undecodable": decoded.undecodable,
-        "points": decoded.points,
-        "flags": sorted(flags),
-    }
+    results = {name: getattr(decoded, name) for name in _RESULTS}
+    return row | cast(RawObjectRow, results) | {"flags": sorted(flags)}
 
 
 def broker_hours(
@@ -318,10 +301,9 @@ def _from_v1(object_key: str) -> str:
 
 
 def _sum_by_reason(manifests: Iterable[Manifest]) -> dict[str, int]:
-    total: dict[str, int] = {}
+    total = Counter[str]()
     for manifest in manifests:
-        for reason, count in manifest.dropped.items():
-            total[reason] = total.get(reason, 0) + count
+        total.update(manifest.dropped)
     return dict(sorted(total.items()))
 
 
@@ -329,11 +311,9 @@ def _requests(manifests: Sequence[Manifest]) -> list[RequestsCountedRecord] | No
     """Sums over the incarnations of the hour; None if one of them does not report any."""
     if not manifests or any(manifest.requests is None for manifest in manifests):
         return None
-    total: dict[tuple[int, int], int] = {}
-    for api_key, version, count in (
-        requests for manifest in manifests for requests in manifest.requests or ()
-    ):
-        total[api_key, version] = total.get((api_key, version), 0) + count
+    total = Counter[tuple[int, int]]()
+    for api_key, version, count in chain.from_iterable(manifest.requests or () for manifest in manifests):
+        total[api_key, version] += count
     return [{"api_key": k, "version": v, "requests": count} for (k, v), count in sorted(total.items())]
 
 
@@ -342,10 +322,9 @@ def _connections(manifests: Sequence[Manifest]) -> list[ConnectionsCountedRecord
     reported = [manifest.connections for manifest in manifests if manifest.connections is not None]
     if not reported:
         return None
-    total: dict[tuple[str, str], int] = {}
+    total = Counter[tuple[str, str]]()
     for listener in reported[-1]:
-        software = listener.client_software_name, listener.client_software_version
-        total[software] = total.get(software, 0) + listener.count
+        total[listener.client_software_name, listener.client_software_version] += listener.count
     return [
         {"software_name": name, "software_version": version, "connections": count}
         for (name, version), count in sorted(total.items())
@@ -384,41 +363,16 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[BrokerRow]:
         if manifest is None:
             continue
         levels.setdefault((manifest.broker_id, manifest.incarnation), []).extend(_feature_levels(manifest))
-        moments = [*(f.max_time for f in manifest.files), manifest.alive_at]
-        last = max((at for at in moments if at), default=None)
         reported = {
             "software_name": manifest.broker_software_name,
             "software_version": manifest.broker_software_version,
             "started_at": manifest.broker_started_at,
-            "last_evidence_at": last,
+            "last_evidence_at": _last_moment(manifest),
             "api_versions": _structs(manifest.api_versions, "api_key", "min_version", "max_version"),
             "finalized_features": manifest.finalized_features,
-            "listeners": None
-            if manifest.listeners is None
-            else [
-                {
-                    "name": x.name,
-                    "security_protocol": x.security_protocol,
-                    "sasl_mechanisms": sorted(x.sasl_mechanisms),
-                }
-                for x in manifest.listeners
-            ],
-            "subscriptions": None
-            if manifest.subscriptions is None
-            else [
-                {
-                    "name": x.name,
-                    "interval_ms": x.interval_ms,
-                    "metrics": sorted(x.metrics),
-                    "match": dict(x.match),
-                }
-                for x in manifest.subscriptions
-            ],
-            "scram_users": None
-            if manifest.scram_users is None
-            else [
-                {"principal": x.principal, "mechanisms": sorted(x.mechanisms)} for x in manifest.scram_users
-            ],
+            "listeners": _records(manifest.listeners),
+            "subscriptions": _records(manifest.subscriptions),
+            "scram_users": _records(manifest.scram_users),
             "failed_logins": manifest.failed_logins,
             "settings": manifest.settings,
         }
@@ -444,13 +398,13 @@ def _feature_levels(manifest: Manifest) -> list[tuple[dt.datetime, dict[str, int
         return [(levels.since, levels.levels) for levels in manifest.feature_levels]
     if not manifest.finalized_features:
         return []
-    moments = [*(file.max_time for file in manifest.files), manifest.alive_at]
-    return [
-        (
-            max((at for at in moments if at), default=manifest.hour + dt.timedelta(hours=1)),
-            manifest.finalized_features,
-        )
-    ]
+    last = _last_moment(manifest) or manifest.hour + dt.timedelta(hours=1)
+    return [(last, manifest.finalized_features)]
+
+
+def _last_moment(manifest: Manifest) -> dt.datetime | None:
+    """The latest time of which the manifest has anything."""
+    return max(filter(None, [*(file.max_time for file in manifest.files), manifest.alive_at]), default=None)
 
 
 def _changes(levels: Sequence[tuple[dt.datetime, dict[str, int]]]) -> dict[str, object]:
@@ -467,6 +421,16 @@ def _releases(row: Mapping[str, Any]) -> dict[str, object]:
         row["software_name"], row["software_version"], offered, row["finalized_features"]
     )
     return {"releases": list(possible.releases), "releases_known_by": possible.known_by}
+
+
+def _records(entries: Sequence[Listener | Subscription | ScramUser] | None) -> list[dict[str, object]] | None:
+    """Of a manifest, as structs; what they list is sorted."""
+    if entries is None:
+        return None
+    return [
+        {name: sorted(value) if isinstance(value, tuple) else value for name, value in vars(entry).items()}
+        for entry in entries
+    ]
 
 
 def _structs(rows: Iterable[Sequence[int]] | None, *names: str) -> list[dict[str, object]] | None:

@@ -11,7 +11,7 @@ from typing import Literal
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
-from client_telemetry.decode.coverage import ManifestRead, broker_hours, with_decoded
+from client_telemetry.decode.coverage import ManifestRead, broker_hours, listed_files, with_decoded
 from client_telemetry.decode.decoded_object import DecodedObject, TaskResult
 from client_telemetry.decode.manifests import read_manifests
 from client_telemetry.decode.plan import (
@@ -110,14 +110,9 @@ def _quarantined(read: ManifestRead, raw: RawLocation, size: int, place: TablePl
 def _closed(
     rows: Sequence[RawObjectRow], decoded: Mapping[str, DecodedObject], manifests: Sequence[ManifestRead]
 ) -> list[RawObjectRow]:
-    stated = {
-        file.key: file.records
-        for read in manifests
-        if read.manifest is not None
-        for file in read.manifest.files
-    }
+    listed = {key: file.records for key, file in listed_files(manifests).items()}
     return [
-        with_decoded(row, decoded[key], stated.get(parse_object_key(key).key)) if key in decoded else row
+        with_decoded(row, decoded[key], listed.get(parse_object_key(key).key)) if key in decoded else row
         for row in rows
         if (key := row["object_key"])
     ]

@@ -20,16 +20,13 @@ def read_manifests(raw: RawLocation, keys: Sequence[ObjectKey]) -> list[Manifest
 
 
 def read_manifest(raw: RawLocation, key: ObjectKey) -> ManifestRead:
-    """An unreadable manifest does not fail the run: its bytes go to quarantine when the day is decoded."""
+    """An unreadable manifest does not fail the run: its bytes go to quarantine when the day is decoded. Many are in memory at once,
+    so none is read beyond LARGEST_BYTES.
+    """
     try:
-        return ManifestRead(key, parse_manifest(_limited_bytes(raw, key), key))
+        data = raw.beginning(str(key), LARGEST_BYTES + 1)
+        if len(data) > LARGEST_BYTES:
+            raise BadManifest(f"larger than {LARGEST_BYTES:,} bytes")
+        return ManifestRead(key, parse_manifest(data, key))
     except BadManifest as error:
         return ManifestRead(key, None, error)
-
-
-def _limited_bytes(raw: RawLocation, key: ObjectKey) -> bytes:
-    """Many manifests are in memory at once, so none is read beyond LARGEST_BYTES."""
-    data = raw.beginning(str(key), LARGEST_BYTES + 1)
-    if len(data) > LARGEST_BYTES:
-        raise BadManifest(f"larger than {LARGEST_BYTES:,} bytes")
-    return data

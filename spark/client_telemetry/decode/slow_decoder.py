@@ -1,5 +1,7 @@
 """One push as rows: the slow path, record by record, whose result every faster one must equal."""
 
+from collections.abc import Sequence
+
 from client_telemetry.formats.otlp.codecs import decompress
 from client_telemetry.formats.otlp.parts import checked
 from client_telemetry.formats.otlp.points import DecodedPayload, HistogramPoint, NumberPoint
@@ -73,68 +75,31 @@ def _flags(push: ClientPush, payload: DecodedPayload, is_other_day: bool) -> lis
     return sorted(flags)
 
 
-def number_rows(push: ClientPush, points: list[NumberPoint]) -> list[tuple[object, ...]]:
-    """Rows of client_metrics without cluster_id and dt."""
-    before, instance, received_at = _point_columns(push)
+def point_rows(
+    push: ClientPush, points: Sequence[NumberPoint] | Sequence[HistogramPoint]
+) -> list[tuple[object, ...]]:
+    """Rows of client_metrics or client_metric_histograms without cluster_id and dt: after the push's own columns and the metric, a
+    point's fields are theirs, in their order.
+    """
+    key = push.broker_id, push.incarnation.hex(), push.sequence
+    instance, received_at = push.client_instance_id or None, push.received_at_nanos // 1000
+    metric_at = NumberPoint._fields.index("metric")
+    attributes_at = points[0]._fields.index("attributes") if points else 0
     return [
         (
-            *before,
+            *key,
             p.point_index,
             instance,
             received_at,
-            p.metric,
-            p.kind,
-            p.temporality,
-            p.is_monotonic,
+            *p[metric_at:attributes_at],
             list(p.attributes.items()),
             _micros(p.start_time_ns),
             _micros(p.time_ns),
-            p.value,
-            p.value_int,
+            *p[attributes_at + 3 :],
             p.resource_index,
         )
         for p in points
     ]
-
-
-def histogram_rows(push: ClientPush, points: list[HistogramPoint]) -> list[tuple[object, ...]]:
-    """Rows of client_metric_histograms without cluster_id and dt."""
-    before, instance, received_at = _point_columns(push)
-    return [
-        (
-            *before,
-            p.point_index,
-            instance,
-            received_at,
-            p.metric,
-            p.kind,
-            p.temporality,
-            list(p.attributes.items()),
-            _micros(p.start_time_ns),
-            _micros(p.time_ns),
-            p.count,
-            p.sum,
-            p.min,
-            p.max,
-            p.explicit_bounds,
-            p.bucket_counts,
-            p.scale,
-            p.zero_count,
-            p.positive_offset,
-            p.positive_counts,
-            p.negative_offset,
-            p.negative_counts,
-            p.quantiles,
-            p.quantile_values,
-            p.resource_index,
-        )
-        for p in points
-    ]
-
-
-def _point_columns(push: ClientPush) -> tuple[tuple[object, ...], bytes | None, int]:
-    key = (push.broker_id, push.incarnation.hex(), push.sequence)
-    return key, push.client_instance_id or None, push.received_at_nanos // 1000
 
 
 def connection_columns(client: ClientConnection) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from client_telemetry.decode.decoded_object import DecodedObject, TaskResult
 from client_telemetry.decode.event_rows import event_row
 from client_telemetry.decode.fast_decoder import PushBlock, PushPortion
 from client_telemetry.decode.record_sequences import Sequences
-from client_telemetry.decode.slow_decoder import decode_push, histogram_rows, number_rows, push_row
+from client_telemetry.decode.slow_decoder import decode_push, point_rows, push_row
 from client_telemetry.formats.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.formats.raw.errors import UndecodableRecord, UnreadableSource
 from client_telemetry.formats.raw.garbage_collection import collector_paused
@@ -178,8 +178,8 @@ class Worker:
         self._file(CLIENT_PUSHES, key).add([push_row(key, record.offset, push, payload, other_day)])
         for first in range(0, len(payload.numbers), ROWS_IN_MEMORY):
             rows = payload.numbers[first : first + ROWS_IN_MEMORY]
-            self._file(CLIENT_METRICS, key).add(number_rows(push, rows))
-        self._file(CLIENT_METRIC_HISTOGRAMS, key).add(histogram_rows(push, payload.histograms))
+            self._file(CLIENT_METRICS, key).add(point_rows(push, rows))
+        self._file(CLIENT_METRIC_HISTOGRAMS, key).add(point_rows(push, payload.histograms))
         decoded.points += payload.points
         decoded.other_day |= other_day
 

@@ -1,10 +1,11 @@
 """What each reader of a manifest's fields takes of each value, as tests/data/raw/json_values.txt keeps it."""
 
 import json
+from dataclasses import dataclass
+from typing import Annotated
 
 from client_telemetry.formats.raw import json_fields
 from client_telemetry.formats.raw.errors import BadManifest
-from client_telemetry.formats.raw.json_fields import Fields
 
 VALUES = (
     None, True, False, 0, 1, -1, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**63 - 1, 2**63, -(2**63), 0.5, float("inf"), "", "text",
@@ -27,6 +28,19 @@ READERS = {
 }
 
 
+@dataclass
+class Required:
+    key: Annotated[int, json_fields.count]
+
+
+@dataclass
+class Optional:
+    key: Annotated[int, json_fields.count] | None
+
+
+RECORDS = {"required": Required, "optional": Optional}
+
+
 def test_what_each_reader_takes(same_as_kept):
     lines = []
     for name, read in READERS.items():
@@ -39,12 +53,12 @@ def test_what_each_reader_takes(same_as_kept):
             lines.append(f"{json.dumps(value)[:40]}: {said}")
     for of, values in (("absent", {}), ("null", {"key": None}), ("there", {"key": 7})):
         for path in ("", "files[3]"):
-            for get in ("required", "optional"):
+            for name, kind in RECORDS.items():
                 try:
-                    said = str(getattr(Fields(values, path), get)("key", json_fields.count))
+                    said = str(json_fields.record(kind)(values, path).key)
                 except BadManifest as refused:
                     said = str(refused)
-                lines.append(f"{get}, {of}, {path!r}: {said}")
+                lines.append(f"{name}, {of}, {path!r}: {said}")
     try:
         json_fields.text(1, "")
     except BadManifest as refused:
