@@ -1,5 +1,6 @@
 """A package as a file names it: what readers of lock files, SBOMs and archives return."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -64,10 +65,32 @@ class Package:
     """How it is known that it runs with the librdkafka of the system, not with that of its own release; empty if it has one."""
 
 
-def declared(kind: str, name: str, version: str | None, wanted: object, line: int | None) -> Package:
+def declared(
+    kind: str,
+    name: str,
+    version: str | None,
+    wanted: object,
+    line: int | None,
+    development: str = "",
+    *,
+    declared_only: bool = True,
+) -> Package:
     """What people write in a manifest: `wanted` as it stands, and `version` if that is exactly one."""
     why = "" if version else f"{NOT_LOCKED} ({wanted or 'no version'})"
-    return Package(kind, name, version, line, why, editable=True, declared_only=True)
+    return Package(
+        kind, name, version, line, why, editable=True, declared_only=declared_only, development=development
+    )
+
+
+def only_version(pattern: re.Pattern[str], wanted: str | None) -> str | None:
+    """The version in the pattern's group, if what is wanted is exactly one."""
+    match = pattern.fullmatch(wanted or "")
+    return match[1] if match else None
+
+
+def locked(kind: str, name: str, version: str | None, line: int | None, development: str = "") -> Package:
+    why = "" if version else "the lock file has no version"
+    return Package(kind, name, version, line, why, development=development)
 
 
 def locked_to(repository: str) -> str:

@@ -5,7 +5,7 @@ modules of the Bazel Central Registry. Literals only; nothing is evaluated.
 import re
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.packages import Package, declared, only_version
 from client_telemetry.artefacts.readers.golang import of_module
 
 _CALL = re.compile(r"\b(go_repository|go_deps\.module|bazel_dep)\s*\(([^()]{0,2000})\)")
@@ -23,12 +23,7 @@ def read(text: str) -> Iterator[Package]:
         line = text.count("\n", 0, written) + 1
         if call[1] == "bazel_dep":
             if arguments.get("name") == "librdkafka":
-                yield _librdkafka(version, line)
+                exact = only_version(_RELEASE, version)
+                yield declared("generic", "librdkafka", exact, version, line, declared_only=False)
         elif module := arguments.get("importpath") or arguments.get("path"):
             yield of_module(module, version or arguments.get("tag") or arguments.get("commit") or "", line)
-
-
-def _librdkafka(version: str, line: int) -> Package:
-    exact = _RELEASE.fullmatch(version)
-    why = "" if exact else f"{NOT_LOCKED} ({version or 'no version'})"
-    return Package("generic", "librdkafka", exact[1] if exact else None, line, why, editable=True)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.packages import Package, declared, locked
 from client_telemetry.artefacts.readers import purposes
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.artefacts.readers.python import requirement
@@ -37,8 +37,8 @@ def read_conda(text: str) -> Iterator[Package]:
             )
             if match[2] == "=" and exact and exact.count(".") < 2:
                 exact = None  # conda's 2.0 is any 2.0.x
-            why = "" if exact else f"{NOT_LOCKED} ({(match[2] or '') + match[3] or 'no version'})"
-            yield Package("conda", match[1].lower(), exact, number, why, editable=True)
+            wanted = (match[2] or "") + match[3]
+            yield declared("conda", match[1].lower(), exact, wanted, number, declared_only=False)
 
 
 def read_lock(text: str) -> Iterator[Package]:
@@ -65,10 +65,8 @@ def _locked(entry: dict[str, str], line: int) -> Iterator[Package]:
         name, version = match[1], match[2]
     if name:
         kind = "pypi" if is_pypi else "conda"
-        why = "" if version else "the lock file has no version"
         development = purposes.of_groups([entry["category"]] if "category" in entry else [])
-        normal = normal_name(kind, name.lower())
-        yield Package(kind, normal, version, line, why, development=development)
+        yield locked(kind, normal_name(kind, name.lower()), version, line, development)
 
 
 def read_explicit(text: str) -> Iterator[Package]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.packages import Package, declared
 from client_telemetry.artefacts.readers import jar_downloads, librdkafka_sources
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.knowledge.known_packages import normal_name
@@ -33,7 +33,6 @@ _WORDS = {
     "apk": re.compile(r"([a-z0-9][a-z0-9+._-]*)(?:=([^\s*]+))?(?:[=<>~].*)?"),
     "rpm": re.compile(r"(librdkafka\d?(?:-devel)?)(?:-(\d[\w.~-]*))?"),
 }
-_VARIABLE = re.compile(r"[$]")
 _SEPARATOR = re.compile(r"&&|\|\||;")
 _GEM_VERSION = re.compile(r"([\w.-]+)\s+(?:-v|--version)[\s=]*[\"']?(\d[\w.]*)[\"']?")
 _HEREDOC = re.compile(r"^RUN\s.*<<-?\s*[\"']?(\w+)[\"']?", re.IGNORECASE)
@@ -68,9 +67,8 @@ def _installed(kind: str, arguments: str, line: int) -> Iterator[Package]:
         match = _WORDS[kind].fullmatch(word.strip("\"'"))
         if match is None or word.startswith("-"):
             continue
-        version = match[2] if match[2] and not _VARIABLE.search(match[2]) else None
-        why = "" if version else f"{NOT_LOCKED} ({word})"
-        yield Package(kind, normal_name(kind, match[1]), version, line, why, editable=True)
+        version = match[2] if match[2] and "$" not in match[2] else None
+        yield declared(kind, normal_name(kind, match[1]), version, word, line, declared_only=False)
 
 
 def _commands(text: str) -> Iterator[tuple[int, str]]:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared
+from client_telemetry.artefacts.packages import NOT_LOCKED, Package, declared, locked, only_version
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, parse_object, text_of
-from client_telemetry.artefacts.readers.lines import numbered
+from client_telemetry.artefacts.readers.lines import matches
 from client_telemetry.artefacts.readers.xml_text import Element, parse
 
 _PAKET_LOCKED = re.compile(r"^    ([\w.-]+) \((\d[\w.-]*)\)")
 _PAKET = re.compile(r"^\s*nuget\s+([\w.-]+)(?:\s+(.+?))?\s*$", re.IGNORECASE)
+_PAKET_EXACT = re.compile(r"(?:==?\s*)?(\d+(?:\.\d+){1,3}(?:-[\w.-]+)?)")
 _TEST_SDK = "microsoft.net.test.sdk"
 _TEST_PROJECT = "a project of tests: it has Microsoft.NET.Test.Sdk, or IsTestProject"
 _EXACT = re.compile(r"\[?(\d+(?:\.\d+){1,3}(?:-[\w.-]+)?)\]?")
@@ -28,9 +29,7 @@ def read_lock(text: str) -> Iterator[Package]:
             version = text_of(mapping(entry).get("resolved"))
             if (name, version) not in seen and mapping(entry).get("type") != "Project":
                 seen.add((name, version))
-                why = "" if version else "the lock file has no version"
-                line = lines.of(f'"{name}": {{')
-                yield Package("nuget", name.lower(), version, line, why, development=development)
+                yield locked("nuget", name.lower(), version, lines.of(f'"{name}": {{'), development)
 
 
 def _is_direct(entry: object) -> bool:
@@ -83,35 +82,27 @@ def _package(name: str, element: Element, properties: dict[str, Element]) -> Pac
         value = properties.get(match[1])
         wanted = value.text.strip() if value else wanted
         line = (value.text_line or value.line) if value else line
-    exact = _EXACT.fullmatch(wanted)
-    return declared("nuget", name.lower(), exact[1] if exact else None, wanted, line)
+    return declared("nuget", name.lower(), only_version(_EXACT, wanted), wanted, line)
 
 
 def read_packages_config(text: str) -> Iterator[Package]:
     for element in parse(text, "packages").all("package"):
         name, version = element.attributes.get("id", ""), element.attributes.get("version")
         is_development = element.attributes.get("developmentDependency", "").lower() == "true"
+        development = "developmentDependency" if is_development else ""
+        why = "" if version else NOT_LOCKED
         yield Package(
-            "nuget",
-            name.lower(),
-            version,
-            element.line,
-            "" if version else NOT_LOCKED,
-            editable=True,
-            development="developmentDependency" if is_development else "",
+            "nuget", name.lower(), version, element.line, why, editable=True, development=development
         )
 
 
 def read_paket_lock(text: str) -> Iterator[Package]:
     """paket.lock: what is installed is indented by four spaces, what it needs by six."""
-    for number, line in numbered(text):
-        if match := _PAKET_LOCKED.match(line):
-            yield Package("nuget", match[1].lower(), match[2], number)
+    for number, match in matches(_PAKET_LOCKED, text):
+        yield Package("nuget", match[1].lower(), match[2], number)
 
 
 def read_paket(text: str) -> Iterator[Package]:
     """paket.dependencies: `nuget NAME 1.2.3` (also `= 1.2.3`, `== 1.2.3`) is one version, anything else is not."""
-    for number, line in numbered(text):
-        if match := _PAKET.match(line):
-            exact = re.fullmatch(r"(?:==?\s*)?(\d+(?:\.\d+){1,3}(?:-[\w.-]+)?)", match[2] or "")
-            yield declared("nuget", match[1].lower(), exact[1] if exact else None, match[2], number)
+    for number, match in matches(_PAKET, text):
+        yield declared("nuget", match[1].lower(), only_version(_PAKET_EXACT, match[2]), match[2], number)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from client_telemetry.artefacts.packages import Package, ReadOther
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, objects, parse_object, text_of
-from client_telemetry.artefacts.readers.lines import numbered
+from client_telemetry.artefacts.readers.lines import matches, numbered
 from client_telemetry.knowledge import known_packages
 from client_telemetry.knowledge.known_packages import normal_name
 
@@ -111,9 +111,8 @@ def read_sum(text: str) -> Iterator[Package]:
 
 def read_vendored(text: str) -> Iterator[Package]:
     """vendor/modules.txt: `# module version` of each module whose code is in the folder."""
-    for number, line in numbered(text):
-        if match := _VENDORED.match(line):
-            yield _package(match[1], match[2], number)
+    for number, match in matches(_VENDORED, text):
+        yield _package(match[1], match[2], number)
 
 
 def read_dep(text: str) -> Iterator[Package]:

@@ -5,7 +5,7 @@ behind `--packages`, and Kafka's own distribution with its tools. Literals only.
 import re
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.packages import Package, declared
 from client_telemetry.artefacts.readers.lines import numbered
 from client_telemetry.knowledge import known_packages
 
@@ -38,9 +38,8 @@ def _jars(line: str, number: int) -> Iterator[Package]:
             continue
         artifact, version = parts[-3:-1]
         exact = version if version[:1].isdigit() else None
-        why = "" if exact else f"{NOT_LOCKED} ({version})"
         if name := _known(parts[-3 - _MOST_FOLDERS : -3], artifact):
-            yield Package("maven", name, exact, number, why, editable=True)
+            yield declared("maven", name, exact, version, number, declared_only=False)
 
 
 def _known(folders: list[str], artifact: str) -> str | None:

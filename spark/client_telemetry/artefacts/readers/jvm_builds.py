@@ -3,9 +3,8 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 
-from client_telemetry.artefacts.packages import Package, declared
+from client_telemetry.artefacts.packages import Package, declared, only_version
 from client_telemetry.artefacts.readers import purposes
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import numbered
@@ -14,7 +13,7 @@ from client_telemetry.artefacts.readers.xml_text import parse
 _COORDINATES = re.compile(r"([\w.-]+):([\w.-]+)(?::(?:jar|aar|bundle)(?::[\w.-]+)?)?(?::(\d[\w.+-]*))?")
 _LEIN = re.compile(r'(?<!#_)\[([\w.-]+(?:/[\w.-]+)?)\s+"([^"]+)"')
 _DEPS = re.compile(r'([\w.-]+/[\w.-]+)\s+\{[^{}]*:mvn/version\s+"([^"]+)"')
-_EXACT = re.compile(r"\d[\w.-]*")
+_EXACT = re.compile(r"(\d[\w.-]*)")
 
 
 def read_nebula(text: str) -> Iterator[Package]:
@@ -59,15 +58,14 @@ def read_ivy(text: str) -> Iterator[Package]:
     """ivy.xml: `rev` of each dependency; a range or `latest.release` is no version."""
     for element in parse(text, "ivy-module").everywhere("dependency"):
         name = f"{element.attributes.get('org', '')}/{element.attributes.get('name', '')}"
-        package = _written(name, element.attributes.get("rev", ""), element.line)
         # `test->default;runtime->…`: the configurations of this project before the arrows.
         own = [
             part.partition("->")[0].strip()
             for part in re.split(r"[;,]", element.attributes.get("conf", ""))
             if part
         ]
-        yield replace(package, development=purposes.of_groups(own))
+        yield _written(name, element.attributes.get("rev", ""), element.line, purposes.of_groups(own))
 
 
-def _written(name: str, version: str, line: int) -> Package:
-    return declared("maven", name, version if _EXACT.fullmatch(version) else None, version, line)
+def _written(name: str, version: str, line: int, development: str = "") -> Package:
+    return declared("maven", name, only_version(_EXACT, version), version, line, development)

@@ -6,7 +6,7 @@ Literals only, and variables that the same file sets to a literal.
 import re
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import NOT_LOCKED, Package
+from client_telemetry.artefacts.packages import Package, declared, only_version
 from client_telemetry.artefacts.readers.lines import numbered
 
 NAME = "librdkafka"
@@ -48,11 +48,9 @@ def read(text: str) -> Iterator[Package]:
 
 def _package(repository: str, tag: str, line: int) -> Package:
     repository = repository.replace(":", "/").lower()
-    exact = _VERSION.fullmatch(tag)
     if repository not in _OWN:
         return Package("generic", NAME, None, line, f"from {repository}/{NAME}, a repository of its own")
-    why = "" if exact else f"{NOT_LOCKED} ({tag or 'no tag'})"
-    return Package("generic", NAME, exact[1] if exact else None, line, why, editable=True)
+    return declared("generic", NAME, only_version(_VERSION, tag), tag or "no tag", line, declared_only=False)
 
 
 def read_submodules(text: str) -> Iterator[Package]:

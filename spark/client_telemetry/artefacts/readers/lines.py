@@ -1,5 +1,6 @@
 """Lines of files that are read line by line."""
 
+import re
 from collections.abc import Iterator
 
 LONGEST = 4096
@@ -11,3 +12,10 @@ def numbered(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) <= LONGEST:
             yield number, line.rstrip("\r")
+
+
+def matches(pattern: re.Pattern[str], text: str, comment: str = "") -> Iterator[tuple[int, re.Match[str]]]:
+    """Each place in a line that the pattern finds, with the line's number; not behind what begins a comment."""
+    for number, line in numbered(text):
+        for match in pattern.finditer(line.partition(comment)[0] if comment else line):
+            yield number, match

@@ -135,9 +135,10 @@ def read_package_json(text: str) -> Iterator[Package]:
             if wanted and wanted.startswith("npm:"):
                 name, _, wanted = wanted.removeprefix("npm:").rpartition("@")
             exact = wanted if wanted and _EXACT.fullmatch(wanted) else None
-            package = declared("npm", name, exact, wanted, lines.of(f'"{name}":', f'"{name}" :'))
             is_development = group == _DEVELOPMENT and name not in of_application
-            yield replace(package, development=f'"{group}"') if is_development else package
+            development = f'"{group}"' if is_development else ""
+            line = lines.of(f'"{name}":', f'"{name}" :')
+            yield declared("npm", name, exact, wanted, line, development)
 
 
 def read_bun(text: str) -> Iterator[Package]:

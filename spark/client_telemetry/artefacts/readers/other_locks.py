@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from itertools import chain
 
 from client_telemetry.artefacts.packages import (
-    NOT_LOCKED,
     Package,
     ReadOther,
     Unreadable,
     declared,
     locked_to,
+    only_version,
 )
 from client_telemetry.artefacts.readers import purposes, toml_text
 from client_telemetry.artefacts.readers.json_text import (
@@ -21,7 +21,7 @@ from client_telemetry.artefacts.readers.json_text import (
     parse_object,
     text_of,
 )
-from client_telemetry.artefacts.readers.lines import numbered
+from client_telemetry.artefacts.readers.lines import matches, numbered
 
 _GEM_LOCKED = re.compile(r"^    ([\w.-]+) \((\d[\w.]*)(?:-[\w.-]+)?\)$")
 _GEM = re.compile(r"""^\s*gem\s*\(?\s*["']([\w.-]+)["']\s*(?:,\s*["']([^"']+)["'])?""")
@@ -33,8 +33,10 @@ _CPAN = re.compile(r"^  ([A-Z][\w-]*)-v?(\d[\w.]*)$")
 _MIX_LOCKED = re.compile(r"""^(?:%\{)?\s*"?([\w]+)"?:\s*\{:hex,\s*:"?(\w+)"?,\s*"([^"]+)\"""")
 _MIX_REPOSITORY = re.compile(r"""^(?:%\{)?\s*"?([\w]+)"?:\s*\{:git,\s*"([^"]+)\"""")
 _MIX = re.compile(r"""\{:(\w+),\s*"([^"]+)\"""")
+_MIX_EXACT = re.compile(r"(?:==\s*)?(\d+\.\d+\.\d+\S*)")
 _REBAR_LOCKED = re.compile(r"""\{\s*<<"(\w+)">>\s*,\s*\{pkg,\s*<<"(\w+)">>\s*,\s*<<"([^"]+)">>""")
 _REBAR = re.compile(r"""\{\s*(\w+)\s*,\s*"([^"]+)"\s*\}""")
+_REBAR_EXACT = re.compile(r"(\d+\.\d+\.\d+\S*)")
 _CONAN = re.compile(r"(?:^|[\s\"'=])(librdkafka|cppkafka|modern-cpp-kafka)/(\d[\w.]*|[\[{][^\"']*|cci\.\w+)")
 _CARGO_DEVELOPMENT = "dev-dependencies"
 _GEM_NEEDED = re.compile(r"^      ([\w.-]+)")
@@ -104,9 +106,8 @@ def read_cargo(text: str) -> Iterator[Package]:
             wanted = text_of(entry) or text_of(mapping(entry).get("version"))
             exact = wanted.lstrip("= ") if wanted and wanted.startswith("=") else None
             line = lines.of(f"\n{alias} =", f"\n{alias}=", f"dependencies.{alias}]")
-            package = declared("cargo", name, exact, wanted, line + 1 if line else None)
-            is_development = group == _CARGO_DEVELOPMENT
-            yield replace(package, development=f"[{group}]") if is_development else package
+            development = f"[{group}]" if group == _CARGO_DEVELOPMENT else ""
+            yield declared("cargo", name, exact, wanted, line + 1 if line else None, development)
 
 
 def read_gemfile_lock(text: str, read_other: ReadOther) -> Iterator[Package]:
@@ -134,15 +135,10 @@ def read_gemfile(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         code = line.partition("#")[0]
         if match := _GEM.match(line):
-            exact = _EXACT.fullmatch(match[2] or "")
-            package = declared("gem", match[1], exact[1] if exact else None, match[2], number)
             own = _GEM_GROUPS.search(code)
-            groups = (
-                _WORD.findall(own[1].removeprefix("%i"))
-                if own
-                else [name for block in blocks for name in block]
-            )
-            yield replace(package, development=purposes.of_groups(groups))
+            groups = _WORD.findall(own[1].removeprefix("%i")) if own else chain.from_iterable(blocks)
+            exact, development = only_version(_EXACT, match[2]), purposes.of_groups(groups)
+            yield declared("gem", match[1], exact, match[2], number, development)
         elif match := _GEM_GROUP.match(code):
             blocks.append(_WORD.findall(match[1]))
         elif _BLOCK.search(code):
@@ -155,9 +151,8 @@ def read_gemspec(text: str) -> Iterator[Package]:
     """*.gemspec: a program, of which literals are read: ranges nearly always."""
     for number, line in numbered(text):
         if match := _GEMSPEC.search(line.partition("#")[0]):
-            package = declared("gem", match[1], None, match[2], number)
-            is_development = "add_development_dependency" in match[0]
-            yield replace(package, development="development dependency") if is_development else package
+            development = "development dependency" if "add_development_dependency" in match[0] else ""
+            yield declared("gem", match[1], None, match[2], number, development)
 
 
 def read_composer_lock(text: str) -> Iterator[Package]:
@@ -168,11 +163,10 @@ def read_composer_lock(text: str) -> Iterator[Package]:
             if not name:
                 continue
             line = lines.of(f'"name": "{name}"', '"name": "{}"'.format(name.replace("/", "\\/")))
-            exact = _EXACT.fullmatch(version or "")
+            exact = only_version(_EXACT, version)
             why = "" if exact else f"locked to {version}"
             development = f'"{group}"' if group == "packages-dev" else ""
-            version = exact[1] if exact else None
-            yield Package("composer", name.lower(), version, line, why, development=development)
+            yield Package("composer", name.lower(), exact, line, why, development=development)
     for name in mapping(content.get("platform")):
         if name.startswith("ext-"):
             line = lines.of(f'"{name}"')
@@ -183,11 +177,11 @@ def read_composer(text: str) -> Iterator[Package]:
     content, lines = parse_object(text), Lines(text)
     for group in ("require", "require-dev"):
         for name, wanted in mapping(content.get(group)).items():
-            exact = _EXACT.fullmatch(wanted) if isinstance(wanted, str) else None
+            exact = only_version(_EXACT, wanted if isinstance(wanted, str) else None)
             line = lines.of(f'"{name}"', '"{}"'.format(name.replace("/", "\\/")))
-            package = declared("composer", name.lower(), exact[1] if exact else None, wanted, line)
             is_development = group == "require-dev" and name not in mapping(content.get("require"))
-            yield replace(package, development=f'"{group}"') if is_development else package
+            development = f'"{group}"' if is_development else ""
+            yield declared("composer", name.lower(), exact, wanted, line, development)
 
 
 def read_mix_lock(text: str, read_other: ReadOther) -> Iterator[Package]:
@@ -207,33 +201,27 @@ def _mix_locked(text: str) -> Iterator[Package]:
 def read_mix(text: str) -> Iterator[Package]:
     for number, line in numbered(text):
         for match in _MIX.finditer(line.partition("#")[0]):
-            exact = re.fullmatch(r"(?:==\s*)?(\d+\.\d+\.\d+\S*)", match[2])
-            package = declared("hex", match[1], exact[1] if exact else None, match[2], number)
             only = _MIX_ONLY.search(line, match.end())
-            groups = _WORD.findall(only[1]) if only else []
-            yield replace(package, development=purposes.of_groups(groups))
+            development = purposes.of_groups(_WORD.findall(only[1]) if only else [])
+            exact = only_version(_MIX_EXACT, match[2])
+            yield declared("hex", match[1], exact, match[2], number, development)
 
 
 def read_rebar_lock(text: str) -> Iterator[Package]:
-    for number, line in numbered(text):
-        for match in _REBAR_LOCKED.finditer(line):
-            yield Package("hex", match[2], match[3], number)
+    for number, match in matches(_REBAR_LOCKED, text):
+        yield Package("hex", match[2], match[3], number)
 
 
 def read_rebar(text: str) -> Iterator[Package]:
-    for number, line in numbered(text):
-        for match in _REBAR.finditer(line.partition("%")[0]):
-            exact = re.fullmatch(r"\d+\.\d+\.\d+\S*", match[2])
-            yield declared("hex", match[1], match[2] if exact else None, match[2], number)
+    for number, match in matches(_REBAR, text, "%"):
+        yield declared("hex", match[1], only_version(_REBAR_EXACT, match[2]), match[2], number)
 
 
 def read_conan(text: str) -> Iterator[Package]:
     """conanfile.txt, conanfile.py and conan.lock: references `librdkafka/2.3.0`, or with a range or a variable."""
-    for number, line in numbered(text):
-        for match in _CONAN.finditer(line.partition(" #")[0]):
-            exact = match[2] if match[2][0].isdigit() else None
-            why = "" if exact else f"{NOT_LOCKED} ({match[2]})"
-            yield Package("conan", match[1], exact, number, why, editable=True)
+    for number, match in matches(_CONAN, text, " #"):
+        exact = match[2] if match[2][0].isdigit() else None
+        yield declared("conan", match[1], exact, match[2], number, declared_only=False)
 
 
 def read_vcpkg(text: str) -> Iterator[Package]:
@@ -243,13 +231,12 @@ def read_vcpkg(text: str) -> Iterator[Package]:
     for entry in objects(content.get("overrides")):
         written = (text_of(entry.get(key)) for key in ("version", "version-semver", "version-string"))
         versions[str(entry.get("name"))] = next(filter(None, written), None)
-    dependencies = content.get("dependencies")
-    for entry in dependencies if isinstance(dependencies, list) else []:
+    for entry in elements(content.get("dependencies")):
         name = entry if isinstance(entry, str) else text_of(mapping(entry).get("name"))
         if name:
             version = (versions.get(name) or "").partition("#")[0] or None
-            why = "" if version else f"{NOT_LOCKED} (the registry's baseline decides)"
-            yield Package("vcpkg", name, version, lines.of(f'"{name}"'), why, editable=True)
+            line, otherwise = lines.of(f'"{name}"'), "the registry's baseline decides"
+            yield declared("vcpkg", name, version, otherwise, line, declared_only=False)
 
 
 def read_swift(text: str) -> Iterator[Package]:
@@ -265,13 +252,11 @@ def read_swift(text: str) -> Iterator[Package]:
 
 def read_hackage(text: str) -> Iterator[Package]:
     """cabal.project.freeze (`any.NAME ==VERSION`) and `extra-deps` of stack.yaml (`- NAME-VERSION`)."""
-    for number, line in numbered(text):
-        for match in _HACKAGE.finditer(line):
-            yield Package("hackage", match[1], match[2], number)
+    for number, match in matches(_HACKAGE, text):
+        yield Package("hackage", match[1], match[2], number)
 
 
 def read_cpan(text: str) -> Iterator[Package]:
     """cpanfile.snapshot of Carton: distributions, indented by two spaces."""
-    for number, line in numbered(text):
-        if match := _CPAN.match(line):
-            yield Package("cpan", match[1], match[2], number)
+    for number, match in matches(_CPAN, text):
+        yield Package("cpan", match[1], match[2], number)

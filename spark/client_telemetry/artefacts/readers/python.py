@@ -147,7 +147,7 @@ def read_pyproject(text: str) -> Iterator[Package]:
             package = requirement(entry, lines.of(entry)) if isinstance(entry, str) else None
             # A project names itself for the extras of others: all = ["faststream[kafka,rabbit]"].
             if package and package.name.partition("[")[0] != own:
-                yield _declared(package, purposes.of_groups(names))
+                yield replace(package, declared_only=True, development=purposes.of_groups(names))
     poetry = mapping(mapping(content.get("tool")).get("poetry"))
     groups = {
         name: mapping(group).get("dependencies") for name, group in mapping(poetry.get("group")).items()
@@ -168,19 +168,6 @@ def _standard_groups(content: Mapping[str, object]) -> Iterator[tuple[list[str],
     yield ["dev-dependencies"], elements(mapping(tool.get("uv")).get("dev-dependencies"))
 
 
-def _declared(package: Package, development: str) -> Package:
-    return Package(
-        package.type,
-        package.name,
-        package.version,
-        package.line,
-        package.why_unknown,
-        editable=package.editable,
-        declared_only=True,
-        development=development,
-    )
-
-
 def _poetry(entries: Iterable[tuple[str, object]], lines: Lines, development: str) -> Iterator[Package]:
     for name, entry in entries:
         wanted = text_of(entry) or text_of(mapping(entry).get("version"))
@@ -189,8 +176,7 @@ def _poetry(entries: Iterable[tuple[str, object]], lines: Lines, development: st
         line = lines.of(f"\n{name} =", f"\n{name}=")
         extras = [extra for extra in elements(mapping(entry).get("extras")) if isinstance(extra, str)]
         known = _with_extra(normal_name("pypi", name), extras)
-        package = declared("pypi", known, exact, wanted, line + 1 if line else None)
-        yield replace(package, development=development)
+        yield declared("pypi", known, exact, wanted, line + 1 if line else None, development)
 
 
 def read_pipfile(text: str) -> Iterator[Package]:

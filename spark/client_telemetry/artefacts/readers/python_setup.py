@@ -23,7 +23,7 @@ def read_script(text: str) -> Iterator[Package]:
         package = requirement(written.strip(), line)
         if package and (package.name, line) not in seen:
             seen.add((package.name, line))
-            yield _declared(package)
+            yield replace(package, declared_only=True)
 
 
 def _literals(text: str) -> Iterator[tuple[int, str]]:
@@ -85,8 +85,4 @@ def read_configuration(text: str) -> Iterator[Package]:
             )
             written = key[2]
         if inside and (package := requirement(written, number)):
-            yield _declared(package)
-
-
-def _declared(package: Package) -> Package:
-    return replace(package, declared_only=True)
+            yield replace(package, declared_only=True)
