@@ -7,8 +7,8 @@ show it. docs/knowledge-base.md describes the terms.
 import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Protocol
 
 from client_telemetry.knowledge import apis, telemetry_metrics
@@ -73,180 +73,94 @@ class Circumstances:
     """One of VENDORS; None if unknown."""
 
 
-class Term(Protocol):
-    def met(self, circumstances: Circumstances) -> str:
-        """YES, NO or CONDITION_UNKNOWN."""
-        ...
-
-    @property
-    def is_about_now(self) -> bool:
-        """Whether it asks how the client or its brokers are set up today, so that a log or a person can answer. Not so
-        for a setting inside the client or a subscription that somebody may apply one day.
-        """
-
-    @property
-    def settled_by(self) -> str:
-        """What would show whether it is met."""
-
-
 @dataclass(frozen=True)
-class Mechanism:
-    wanted: frozenset[str]
-    is_about_now = True
-    settled_by = (
-        "its sasl.mechanism, sasl.enabled.mechanisms of its listener, or the SCRAM credentials of its principal "
-        "(kafka-configs --describe --entity-type users)"
+class Term:
+    text: str
+    kind: str
+    """Its first word, or all of it where nothing varies; with `not ` before it if it is negated."""
+    settled_by: str
+    """What would show whether it is met; empty if it just happens or not, and nobody can tell beforehand."""
+    is_about_now: bool
+    """Whether it asks how the client or its brokers are set up today, so that a log or a person can answer. Not so
+    for a setting inside the client or a subscription that somebody may apply one day.
+    """
+    met: Callable[[Circumstances], Answer] = field(compare=False)
+    values: frozenset[str] = frozenset()
+    """Those that it names, or its feature."""
+
+
+def _mechanism(wanted: frozenset[str], circumstances: Circumstances) -> Answer:
+    """YES if some connection certainly has one of them, NO if none can have."""
+    possible = circumstances.evidence.possible_mechanisms
+    if any(mechanisms and mechanisms <= wanted for mechanisms in possible):
+        return Answer.YES
+    can_be = any(mechanisms is None or mechanisms & wanted for mechanisms in possible)
+    return Answer.UNKNOWN if can_be or _is_offered_beside_scram(wanted, circumstances.evidence) else Answer.NO
+
+
+def _is_offered_beside_scram(wanted: frozenset[str], evidence: SeenClient) -> bool:
+    """Whether a principal with SCRAM credentials may log in with one of them: to have credentials is not to use them."""
+    offers = [
+        login.offered
+        for login in evidence.logins
+        if login.uses_sasl is not False and not mechanisms_in(login.sasl_mechanism)
+    ]
+    return evidence.principal_has_scram is True and any(
+        offered is None or mechanisms_in(",".join(offered)) & wanted for offered in offers
     )
 
-    def met(self, circumstances: Circumstances) -> str:
-        """YES if some connection certainly has one of them, NO if none can have."""
-        possible = circumstances.evidence.possible_mechanisms
-        if any(mechanisms and mechanisms <= self.wanted for mechanisms in possible):
-            return Answer.YES
-        can_be = any(mechanisms is None or mechanisms & self.wanted for mechanisms in possible)
-        return (
-            Answer.UNKNOWN if can_be or self._is_offered_beside_scram(circumstances.evidence) else Answer.NO
-        )
 
-    def _is_offered_beside_scram(self, evidence: SeenClient) -> bool:
-        """Whether a principal with SCRAM credentials may log in with one of them: to have credentials is not to use them."""
-        offers = [
-            login.offered
-            for login in evidence.logins
-            if login.uses_sasl is not False and not mechanisms_in(login.sasl_mechanism)
-        ]
-        return evidence.principal_has_scram is True and any(
-            offered is None or mechanisms_in(",".join(offered)) & self.wanted for offered in offers
-        )
+def _security_protocol(wanted: frozenset[str], circumstances: Circumstances) -> Answer:
+    """YES if some connection certainly has one of them, NO if none can have."""
+    return any_of(_protocol_of(login, wanted) for login in circumstances.evidence.logins)
 
 
-@dataclass(frozen=True)
-class SecurityProtocol:
-    wanted: frozenset[str]
-    is_about_now = True
-    settled_by = "the security protocol of its listener"
-
-    def met(self, circumstances: Circumstances) -> str:
-        """YES if some connection certainly has one of them, NO if none can have."""
-        return any_of(self._met_by(login) for login in circumstances.evidence.logins)
-
-    def _met_by(self, login: Login) -> str:
-        if login.security_protocol:
-            return _answer(login.security_protocol.upper() in self.wanted)
-        possible = {protocol for protocol in SECURITY_PROTOCOLS if protocol.startswith("SASL")}
-        if login.sasl_mechanism and (possible <= self.wanted or not possible & self.wanted):
-            return _answer(possible <= self.wanted)
-        return Answer.UNKNOWN
+def _protocol_of(login: Login, wanted: frozenset[str]) -> Answer:
+    if login.security_protocol:
+        return _answer(login.security_protocol.upper() in wanted)
+    possible = {protocol for protocol in SECURITY_PROTOCOLS if protocol.startswith("SASL")}
+    if login.sasl_mechanism and (possible <= wanted or not possible & wanted):
+        return _answer(possible <= wanted)
+    return Answer.UNKNOWN
 
 
-@dataclass(frozen=True)
-class UsesSasl:
+def _uses_sasl(circumstances: Circumstances) -> Answer:
     """Whether it logs in with SASL at all. Where not even that is known, as in a list of clients without security protocols,
     an issue of a mechanism that few use keeps nobody from being called safe: a note of the cluster tells of it.
     """
-
-    is_about_now = False
-    settled_by = SecurityProtocol.settled_by
-
-    def met(self, circumstances: Circumstances) -> str:
-        return any_of(
-            Answer.UNKNOWN if login.uses_sasl is None else _answer(login.uses_sasl)
-            for login in circumstances.evidence.logins
-        )
+    return any_of(_answer(login.uses_sasl) for login in circumstances.evidence.logins)
 
 
-@dataclass(frozen=True)
-class Vendor:
-    wanted: frozenset[str]
-    is_about_now = True
-    settled_by = "whose build of Kafka the brokers run"
-
-    def met(self, circumstances: Circumstances) -> str:
-        return (
-            Answer.UNKNOWN if circumstances.vendor is None else _answer(circumstances.vendor in self.wanted)
-        )
+def _vendor(wanted: frozenset[str], circumstances: Circumstances) -> Answer:
+    return _answer(None if circumstances.vendor is None else circumstances.vendor in wanted)
 
 
-@dataclass(frozen=True)
-class FeatureLevel:
-    feature: str
-    compare: str
-    level: int
-    is_about_now = True
-    settled_by = "the finalized features of the cluster (kafka-features describe)"
-
-    def met(self, circumstances: Circumstances) -> str:
-        return _answer(_COMPARISONS[self.compare](circumstances.features.get(self.feature, 0), self.level))
+def _subscriptions_match_none(circumstances: Circumstances) -> Answer:
+    subscriptions = circumstances.evidence.subscriptions
+    if subscriptions is None:
+        return Answer.UNKNOWN
+    return _answer(telemetry_metrics.subscription_matches_none(subscriptions, circumstances.roles))
 
 
-@dataclass(frozen=True)
-class SubscriptionsMatchNone:
-    is_about_now = False
-    settled_by = "the KIP-714 subscriptions that match it (kafka-client-metrics --describe)"
-
-    def met(self, circumstances: Circumstances) -> str:
-        if circumstances.evidence.subscriptions is None:
-            return Answer.UNKNOWN
-        none_matches = telemetry_metrics.subscription_matches_none(
-            circumstances.evidence.subscriptions, circumstances.roles
-        )
-        return Answer.UNKNOWN if none_matches is None else _answer(none_matches)
+def _subscriptions_match_it(circumstances: Circumstances) -> Answer:
+    subscriptions = circumstances.evidence.subscriptions
+    return _answer(None if subscriptions is None else bool(subscriptions))
 
 
-@dataclass(frozen=True)
-class SubscriptionsMatchIt:
-    is_about_now = False
-    settled_by = SubscriptionsMatchNone.settled_by
-
-    def met(self, circumstances: Circumstances) -> str:
-        subscriptions = circumstances.evidence.subscriptions
-        return Answer.UNKNOWN if subscriptions is None else _answer(bool(subscriptions))
-
-
-@dataclass(frozen=True)
-class Membership:
+def _membership(wanted: frozenset[str], circumstances: Circumstances) -> Answer:
     """How the client keeps its group membership. Members send heartbeats every few seconds, so a window that shows any
     request of a client shows that too.
     """
-
-    wanted: frozenset[str]
-    is_about_now = False
-    settled_by = "group.protocol in its configuration"
-
-    def met(self, circumstances: Circumstances) -> str:
-        used = {use.api_key for use in circumstances.evidence.api_uses} - {apis.API_VERSIONS}
-        if not used:
-            return Answer.UNKNOWN
-        return _answer(any(MEMBERSHIPS[membership] & used for membership in self.wanted))
+    used = {use.api_key for use in circumstances.evidence.api_uses} - {apis.API_VERSIONS}
+    return _answer(any(MEMBERSHIPS[membership] & used for membership in wanted) if used else None)
 
 
-@dataclass(frozen=True)
-class OnlyNamed:
+def _only_named(circumstances: Circumstances) -> Answer:
     """Its library was named by people or files, and nothing of it was seen: a setting may hold its requests back. One that
     declares its name asks for versions with ApiVersions v3 or later, and the requests of one that was seen say what it sends.
     """
-
-    is_about_now = False
-    settled_by = ""
-
-    def met(self, circumstances: Circumstances) -> str:
-        evidence = circumstances.evidence
-        return _answer(not evidence.declares_software and not evidence.api_uses)
-
-
-@dataclass(frozen=True)
-class NotShown:
-    """What neither requests nor listeners show. `settled_by`: where it can be looked up; empty if it just happens or
-    not, and nobody can tell beforehand.
-    """
-
-    kind: str
-    text: str
-    settled_by: str
-    is_about_now: bool
-
-    def met(self, circumstances: Circumstances) -> str:
-        return Answer.UNKNOWN
+    evidence = circumstances.evidence
+    return _answer(not evidence.declares_software and not evidence.api_uses)
 
 
 _CLIENT_CODE = "client_code"
@@ -265,33 +179,23 @@ _NOT_SHOWN = {
     # what a build that is not Apache Kafka's serves
     "vendor_build": ("the documentation of its release, or a run against it", True),
 }
-"""Kind of term -> what settles it, and whether it is about how client and brokers are set up today."""
+"""What neither requests nor listeners show: kind of term -> what settles it, and whether it is about how client and brokers are set up
+today."""
+_MECHANISM, _VENDOR, _FEATURE, _ONLY_NAMED = "sasl_mechanism", "vendor", "feature", "only_named"
+_BY_PROTOCOL = "the security protocol of its listener"
+_BY_VENDOR = "whose build of Kafka the brokers run"
+_BY_FEATURES = "the finalized features of the cluster (kafka-features describe)"
+_BY_SUBSCRIPTIONS = "the KIP-714 subscriptions that match it (kafka-client-metrics --describe)"
 
 SETTLED_BY_OPERATORS = frozenset(
     (
-        Vendor.settled_by,
-        FeatureLevel.settled_by,
-        SubscriptionsMatchNone.settled_by,
+        _BY_VENDOR,
+        _BY_FEATURES,
+        _BY_SUBSCRIPTIONS,
         *(_NOT_SHOWN[kind][0] for kind in ("broker_setting", "network", "cluster_use", "vendor_build")),
     )
 )
 """What settles terms of which whoever runs the brokers knows more than the owner of a client."""
-
-
-@dataclass(frozen=True)
-class Negated:
-    term: Term
-
-    @property
-    def is_about_now(self) -> bool:
-        return self.term.is_about_now
-
-    @property
-    def settled_by(self) -> str:
-        return self.term.settled_by
-
-    def met(self, circumstances: Circumstances) -> str:
-        return negated(self.term.met(circumstances))
 
 
 @dataclass(frozen=True)
@@ -327,38 +231,36 @@ class Condition:
 
     @property
     def is_about_login(self) -> bool:
-        return any(isinstance(term, Mechanism) for term in self.terms)
+        return any(term.kind == _MECHANISM for term in self.terms)
 
     @property
     def is_about_code(self) -> bool:
         """Whether it asks what a program does past its library."""
-        return any(isinstance(term, NotShown) and term.kind == _CLIENT_CODE for term in self.terms)
+        return any(term.kind == _CLIENT_CODE for term in self.terms)
 
     def mechanism_met(self, circumstances: Circumstances) -> str:
         """Whether the terms about SASL mechanisms are met."""
-        return Condition(tuple(term for term in self.terms if isinstance(term, Mechanism))).met(circumstances)
+        return all_of(term.met(circumstances) for term in self.terms if term.kind == _MECHANISM)
 
     def is_of_the_unseen(self, circumstances: Circumstances) -> bool:
         """Whether it is about clients of which nothing was seen, and this one was seen: then nothing is to be said of it."""
-        return any(
-            isinstance(term, OnlyNamed) and term.met(circumstances) == Answer.NO for term in self.terms
-        )
+        return any(term.kind == _ONLY_NAMED and term.met(circumstances) == Answer.NO for term in self.terms)
 
     @property
     def is_about_vendor(self) -> bool:
         """Whether only a vendor's build meets it, so that Apache Kafka of no release does."""
-        return any(isinstance(term, Vendor) for term in self.terms)
+        return any(term.kind == _VENDOR for term in self.terms)
 
     @property
     def is_about_scram(self) -> bool:
         return any(
-            isinstance(term, Mechanism) and all(name.startswith("SCRAM") for name in term.wanted)
+            term.kind == _MECHANISM and all(name.startswith("SCRAM") for name in term.values)
             for term in self.terms
         )
 
     @property
     def features(self) -> frozenset[str]:
-        return frozenset(term.feature for term in self.terms if isinstance(term, FeatureLevel))
+        return frozenset[str]().union(*(term.values for term in self.terms if term.kind == _FEATURE))
 
 
 @cache
@@ -367,8 +269,9 @@ def parse(text: str) -> Condition:
     return Condition(tuple(_term(part.strip()) for part in text.split(" and ")) if text.strip() else ())
 
 
-def _answer(is_so: bool) -> Answer:
-    return Answer.YES if is_so else Answer.NO
+def _answer(is_so: bool | None) -> Answer:
+    """`is_so`: None = not known."""
+    return Answer.UNKNOWN if is_so is None else Answer.YES if is_so else Answer.NO
 
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
@@ -378,41 +281,57 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     ">=": operator.ge,
     ">": operator.gt,
 }
-_SETS: dict[str, tuple[Callable[[frozenset[str]], Term], Collection[str]]] = {
-    "sasl_mechanism": (Mechanism, MECHANISMS),
-    "security_protocol": (SecurityProtocol, SECURITY_PROTOCOLS),
-    "vendor": (Vendor, VENDORS),
-    "membership": (Membership, tuple(MEMBERSHIPS)),
+_SETS: dict[str, tuple[Callable[[frozenset[str], Circumstances], Answer], Collection[str], str, bool]] = {
+    _MECHANISM: (
+        _mechanism,
+        MECHANISMS,
+        "its sasl.mechanism, sasl.enabled.mechanisms of its listener, or the SCRAM credentials of its principal "
+        "(kafka-configs --describe --entity-type users)",
+        True,
+    ),
+    "security_protocol": (_security_protocol, SECURITY_PROTOCOLS, _BY_PROTOCOL, True),
+    _VENDOR: (_vendor, VENDORS, _BY_VENDOR, True),
+    "membership": (_membership, tuple(MEMBERSHIPS), "group.protocol in its configuration", False),
 }
-
-
-_WHOLE: dict[str, Callable[[], Term]] = {
-    "uses_sasl": UsesSasl,
-    "only_named": OnlyNamed,
-    "subscriptions match none": SubscriptionsMatchNone,
-    "subscriptions match it": SubscriptionsMatchIt,
+"""Name -> what is asked of its values, all that there are, what settles it, and whether it is about today."""
+_WHOLE: dict[str, tuple[Callable[[Circumstances], Answer], str]] = {
+    "uses_sasl": (_uses_sasl, _BY_PROTOCOL),
+    _ONLY_NAMED: (_only_named, ""),
+    "subscriptions match none": (_subscriptions_match_none, _BY_SUBSCRIPTIONS),
+    "subscriptions match it": (_subscriptions_match_it, _BY_SUBSCRIPTIONS),
 }
 
 
 def _term(text: str) -> Term:
     if text in _WHOLE:
-        return _WHOLE[text]()
+        met, settled_by = _WHOLE[text]
+        return Term(text, text, settled_by, False, met)
     if match := re.fullmatch(r"(\w+) (not )?in ([\w,.-]+)", text):
-        name, is_negated, values = match[1], match[2], match[3].split(",")
-        if name not in _SETS:
-            raise UnreadableCondition(f"{text!r}: {name} is none of {', '.join(_SETS)}")
-        make, allowed = _SETS[name]
-        for value in values:
-            if value not in allowed:
-                raise UnreadableCondition(f"{text!r}: {value!r} is none of {', '.join(allowed)}")
-        term = make(frozenset(values))
-        return Negated(term) if is_negated else term
+        return _of_set(text, match[1], bool(match[2]), match[3].split(","))
     if match := re.fullmatch(r"feature ([a-z.]+) (<|<=|=|>=|>) (\d+)", text):
-        return FeatureLevel(match[1], match[2], int(match[3]))
+        feature, compare, level = match[1], _COMPARISONS[match[2]], int(match[3])
+
+        def compared(circumstances: Circumstances) -> Answer:
+            return _answer(compare(circumstances.features.get(feature, 0), level))
+
+        return Term(text, _FEATURE, _BY_FEATURES, True, compared, frozenset((feature,)))
     if match := re.fullmatch(rf"({'|'.join(_NOT_SHOWN)}) (.+)", text):
-        return NotShown(match[1], match[2], *_NOT_SHOWN[match[1]])
+        return Term(text, match[1], *_NOT_SHOWN[match[1]], lambda _: Answer.UNKNOWN)
     raise UnreadableCondition(
         f"{text!r} is not a term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
         "uses_sasl; only_named; feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; network TEXT; event TEXT; "
         "client_code TEXT; cluster_use TEXT; vendor_build TEXT"
     )
+
+
+def _of_set(text: str, name: str, is_negated: bool, values: list[str]) -> Term:
+    if name not in _SETS:
+        raise UnreadableCondition(f"{text!r}: {name} is none of {', '.join(_SETS)}")
+    asked, allowed, settled_by, is_about_now = _SETS[name]
+    for value in values:
+        if value not in allowed:
+            raise UnreadableCondition(f"{text!r}: {value!r} is none of {', '.join(allowed)}")
+    met = partial(asked, frozenset(values))
+    if is_negated:
+        return Term(text, f"not {name}", settled_by, is_about_now, lambda each: negated(met(each)))
+    return Term(text, name, settled_by, is_about_now, met, frozenset(values))

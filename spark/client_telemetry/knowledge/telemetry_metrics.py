@@ -1,4 +1,4 @@
-"""Which metrics librdkafka pushes (KIP-714), enough to tell whether a subscription matches none of them."""
+"""Which metrics clients push (KIP-714): the standard ones, and those that librdkafka and kafka-clients have."""
 
 from collections.abc import Collection
 from functools import cache
@@ -6,13 +6,29 @@ from functools import cache
 from client_telemetry.knowledge import rows
 from client_telemetry.knowledge.vocabulary import Role
 
-FILE = "librdkafka_telemetry_metrics.csv"
+FILE, JAVA_FILE = "librdkafka_telemetry_metrics.csv", "java_telemetry_metrics.csv"
 COLUMNS = ("client_type", "metric", "source")
+STANDARD_FILE = "standard_telemetry_metrics.csv"
+STANDARD_COLUMNS = ("metric", "client_type", "otlp_type", "labels", "required", "source")
 
 
 @cache
-def _metric_names(client_type: str) -> tuple[str, ...]:
-    return tuple(metric for _, (kind, metric, _) in rows(FILE, COLUMNS) if kind == client_type)
+def standard_metrics(client_type: str) -> dict[str, bool]:
+    """KIP-714's standard metrics of a client type, in order -> whether every client that pushes must have it."""
+    return {
+        metric: required == "yes"
+        for _, (metric, kind, _, _, required, _) in rows(STANDARD_FILE, STANDARD_COLUMNS)
+        if kind == client_type
+    }
+
+
+@cache
+def librdkafka_metrics(client_type: str, file: str = FILE) -> tuple[str, ...]:
+    return tuple(metric for _, (kind, metric, _) in rows(file, COLUMNS) if kind == client_type)
+
+
+def java_metrics(client_type: str) -> tuple[str, ...]:
+    return librdkafka_metrics(client_type, JAVA_FILE)
 
 
 def subscription_matches_none(requested: Collection[str], client_roles: Collection[str]) -> bool | None:
@@ -27,7 +43,7 @@ def subscription_matches_none(requested: Collection[str], client_roles: Collecti
     types = {"consumer" if "consumer" in role else "producer" for role in client_roles if role != Role.ADMIN}
     if not types:
         return None
-    return any(not _asked_for(metrics, requested) for metrics in map(_metric_names, types))
+    return any(not _asked_for(metrics, requested) for metrics in map(librdkafka_metrics, types))
 
 
 def _asked_for(metrics: Collection[str], requested: Collection[str]) -> bool:

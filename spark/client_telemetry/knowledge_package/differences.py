@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from client_telemetry.knowledge import CHECKED_FILES, CHECKED_ON, broker_configuration, broker_metrics
-from client_telemetry.knowledge_package import configuration_differences, metrics_differences
+from client_telemetry.knowledge_package import release_differences
 from client_telemetry.knowledge_package.file_rows import Row, table
 
 _CALLED: Mapping[str, str] = {
@@ -47,8 +47,7 @@ def sentences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     last check alone is no change.
     """
     said = [*_releases(old, new), *_served(old, new), *_newest(old, new)]
-    said += configuration_differences.sentences(old, new)
-    said += metrics_differences.sentences(old, new)
+    said += release_differences.sentences(old, new)
     for file in sorted({*old, *new}):
         before, after = table(old, file), table(new, file)
         if file in _CALLED:

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from client_telemetry.knowledge.api_key import ApiKey
+from client_telemetry.knowledge.telemetry_metrics import librdkafka_metrics, standard_metrics
 from client_telemetry.subscriptions import forecast
 from client_telemetry.subscriptions.advice import doubts, instead
 from client_telemetry.subscriptions.answers import Answer, ConfiguredSubscriptions
-from client_telemetry.subscriptions.broker_memory import (
-    exempts_after_errors,
-    limits_decompressed_bytes,
-)
 from client_telemetry.subscriptions.configuration import SELECTORS, RefusedByKafka, Subscription, parse
 from client_telemetry.subscriptions.configured_file import Resource
 from client_telemetry.subscriptions.forecast import Expected, LakeSizes, Peers
@@ -30,8 +27,6 @@ from client_telemetry.subscriptions.observed import (
     can_push,
     hurt_when_nothing_matches,
     known_metrics,
-    librdkafka_metrics,
-    standard_metrics,
     version_text,
 )
 from client_telemetry.subscriptions.proposal import Operation, propose
@@ -86,6 +81,19 @@ SILENCES = {
     NO_MATCH: "no subscription with metrics matches it",
 }
 FIRST_RELEASE = (3, 7)
+
+
+def exempts_after_errors(release: tuple[int, ...]) -> bool:
+    """Whether a GetTelemetrySubscriptions right after error 117 or 76 is answered (KAFKA-19041); earlier releases
+    answer 89.
+    """
+    return release >= (4, 0, 1)
+
+
+def limits_decompressed_bytes(release: tuple[int, ...]) -> bool:
+    """Whether `telemetry.max.bytes` also limits the decompressed payload: 4.3.1, and late patches of older lines."""
+    first_patch = {(3, 9): 3, (4, 0): 3, (4, 1): 3, (4, 2): 2, (4, 3): 1}.get((release[0], release[1]))
+    return release[:2] >= (4, 4) if first_patch is None else release[2] >= first_patch
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ then from what a library of that kind is known to push.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from client_telemetry.knowledge.telemetry_metrics import java_metrics, librdkafka_metrics, standard_metrics
 from client_telemetry.subscriptions.answers import Answer
 from client_telemetry.subscriptions.configuration import ALL_METRICS
 from client_telemetry.subscriptions.observed import (
@@ -20,9 +21,6 @@ from client_telemetry.subscriptions.observed import (
     PRODUCER,
     SHARE_CONSUMER,
     ObservedInstance,
-    java_metrics,
-    librdkafka_metrics,
-    standard_metrics,
 )
 
 OWN, SAME_VERSION, SAME_LIBRARY, KNOWN_SIZES, NOTHING = (
@@ -210,7 +208,9 @@ def _known_rates(library: str | None, kind: str, prefixes: Sequence[str]) -> Rat
     if sizes is None:
         return {}
     points, size = sizes
-    names = {JAVA: java_metrics, LIBRDKAFKA: librdkafka_metrics}.get(library or "", standard_metrics)(kind)
+    lists: dict[str | None, Callable[[str], Collection[str]]]
+    lists = {JAVA: java_metrics, LIBRDKAFKA: librdkafka_metrics}
+    names = lists.get(library, standard_metrics)(kind)
     everything = ALL_METRICS in prefixes or not names
     share = 1.0 if everything else sum(asked_for(metric, prefixes) for metric in names) / len(names)
     return {f"org.apache.kafka.{kind}.": _Rate(points * share, size * share)} if prefixes and share else {}
@@ -275,21 +275,27 @@ def _pushes(observed: ObservedInstance, before: Answer, after: Answer) -> float:
 
 def observed_total(instances: Iterable[ObservedInstance], days: int) -> dict[str, float]:
     """What arrived in the days of evidence, per day. Bytes are decompressed."""
-    total = {"pushes": 0.0, "points": 0.0, "bytes": 0.0, "compressed_bytes": 0.0}
-    for instance in instances:
-        total["pushes"] += instance.pushes / days
-        total["points"] += instance.points / days
-        total["bytes"] += instance.payload_bytes / days
-        total["compressed_bytes"] += instance.payload_bytes * compressed_share(instance.library) / days
-    return total
+    return _total(
+        (
+            each.pushes / days,
+            each.points / days,
+            each.payload_bytes / days,
+            each.payload_bytes * compressed_share(each.library) / days,
+        )
+        for each in instances
+    )
 
 
 def sum_of(expectations: Iterable[Expected]) -> dict[str, float]:
     """Sums over all, per day."""
-    total = {"pushes": 0.0, "points": 0.0, "bytes": 0.0, "compressed_bytes": 0.0}
-    for expectation in expectations:
-        total["pushes"] += expectation.pushes_per_day
-        total["points"] += expectation.points_per_day
-        total["bytes"] += expectation.bytes_per_day
-        total["compressed_bytes"] += expectation.compressed_bytes_per_day
-    return total
+    return _total(
+        (each.pushes_per_day, each.points_per_day, each.bytes_per_day, each.compressed_bytes_per_day)
+        for each in expectations
+    )
+
+
+def _total(of_instances: Iterable[tuple[float, ...]]) -> dict[str, float]:
+    sums = [0.0] * 4
+    for amounts in of_instances:
+        sums = [sum_ + amount for sum_, amount in zip(sums, amounts, strict=True)]
+    return dict(zip(("pushes", "points", "bytes", "compressed_bytes"), sums, strict=True))

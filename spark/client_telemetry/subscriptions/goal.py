@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from client_telemetry.knowledge.telemetry_metrics import java_metrics, standard_metrics
 from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
 from client_telemetry.subscriptions.configuration import ALL_METRICS, parse
 from client_telemetry.subscriptions.configured_file import resource_of
@@ -17,9 +18,7 @@ from client_telemetry.subscriptions.observed import (
     PRODUCER,
     ObservedInstance,
     can_push,
-    java_metrics,
     known_metrics,
-    standard_metrics,
 )
 
 TOPICS = {

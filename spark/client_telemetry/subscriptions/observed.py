@@ -5,8 +5,9 @@ can do. Plain records: the caller provides them (from a lake, from request logs)
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from client_telemetry.knowledge import client_ranges, known_issues, rows, software
+from client_telemetry.knowledge import client_ranges, known_issues, software
 from client_telemetry.knowledge.api_key import ApiKey
+from client_telemetry.knowledge.telemetry_metrics import java_metrics, librdkafka_metrics, standard_metrics
 from client_telemetry.knowledge.vocabulary import Role
 from client_telemetry.subscriptions.instances import ClientInstance
 
@@ -15,11 +16,6 @@ SHARE_CONSUMER = "share consumer"
 ABORTS, DISCONNECTS = "librdkafka_telemetry_abort", "librdkafka_telemetry_disconnect"
 JAVA, LIBRDKAFKA = "kafka-clients", "librdkafka"
 _SHARE_CONSUMER = "org.apache.kafka.consumer.share."
-_STANDARD_FILE = "standard_telemetry_metrics.csv"
-_STANDARD_COLUMNS = ("metric", "client_type", "otlp_type", "labels", "required", "source")
-_JAVA_FILE = "java_telemetry_metrics.csv"
-_LIBRDKAFKA_FILE = "librdkafka_telemetry_metrics.csv"
-_LIBRDKAFKA_COLUMNS = ("client_type", "metric", "source")
 
 
 @dataclass(frozen=True)
@@ -139,27 +135,6 @@ def hurt_when_nothing_matches(observed: ObservedInstance) -> str | None:
 
 def _within(issue: known_issues.KnownIssue, version: tuple[int, ...]) -> bool:
     return issue.version_from <= version <= issue.version_to
-
-
-def standard_metrics(client_type: str) -> dict[str, bool]:
-    """KIP-714's standard metrics of a client type, in order -> whether the metric is required."""
-    return {
-        metric: required == "yes"
-        for _, (metric, kind, _, _, required, _) in rows(_STANDARD_FILE, _STANDARD_COLUMNS)
-        if kind == client_type
-    }
-
-
-def librdkafka_metrics(client_type: str) -> tuple[str, ...]:
-    return tuple(
-        metric for _, (kind, metric, _) in rows(_LIBRDKAFKA_FILE, _LIBRDKAFKA_COLUMNS) if kind == client_type
-    )
-
-
-def java_metrics(client_type: str) -> tuple[str, ...]:
-    return tuple(
-        metric for _, (kind, metric, _) in rows(_JAVA_FILE, _LIBRDKAFKA_COLUMNS) if kind == client_type
-    )
 
 
 def known_metrics() -> frozenset[str]:

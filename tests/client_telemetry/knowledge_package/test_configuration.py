@@ -9,7 +9,7 @@ import pytest
 from client_telemetry import knowledge
 from client_telemetry.knowledge import broker_classes, broker_configuration
 from client_telemetry.knowledge.broker_configuration import BROKER, NULL, REQUIRED, TOPIC, Key
-from client_telemetry.knowledge_package import brokers, configuration, configuration_differences
+from client_telemetry.knowledge_package import brokers, configuration, release_differences
 from client_telemetry.knowledge_package.artefacts import MAVEN, MavenRepository
 from client_telemetry.knowledge_package.configuration import Configuration, UnreadableConfiguration
 
@@ -130,12 +130,12 @@ def test_recheck_says_where_jars_differ():
 def test_differences_are_sentences():
     old = knowledge.shipped_texts()
     use(configuration.rewritten({"4.0.1": changed("4.0.1")}))
-    (said,) = configuration_differences.sentences(old, knowledge.texts())
+    (said,) = release_differences.sentences(old, knowledge.texts())
     assert said == (
         "The broker configuration of Kafka 4.0.1 is known differently: 1 new (broker new.key); 1 gone (broker num.io.threads); "
         "1 changed (broker log.dir string /x (was string /tmp/kafka-logs))."
     )
-    assert configuration_differences.sentences(old, old) == []
+    assert release_differences.sentences(old, old) == []
 
 
 def test_a_release_that_is_new_is_compared_with_the_one_before():
@@ -145,8 +145,8 @@ def test_a_release_that_is_new_is_compared_with_the_one_before():
     old[broker_configuration.RELEASES_FILE] = "".join(
         [header, *(row for row in rows if not row.startswith("4.0.0,"))]
     )
-    (said,) = configuration_differences.sentences(old, new)
+    (said,) = release_differences.sentences(old, new)
     assert said.startswith("The broker configuration of Kafka 4.0.0 is new: ")
     assert "against 3.9.2: " in said and "gone (" in said
-    (gone,) = configuration_differences.sentences(new, old)
+    (gone,) = release_differences.sentences(new, old)
     assert gone == "The broker configuration of Kafka 4.0.0 is no longer known."

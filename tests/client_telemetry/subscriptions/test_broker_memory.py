@@ -2,8 +2,9 @@
 is in tests/end_to_end/subscriptions."""
 
 from client_telemetry.subscriptions.answers import Answer
-from client_telemetry.subscriptions.broker_memory import BrokerMemory, Push
 from client_telemetry.subscriptions.instances import ClientInstance
+
+from tests.broker_memory import BrokerMemory, Push
 
 INSTANCE = ClientInstance(b"1" * 16, "a", "apache-kafka-java", "4.3.1", "127.0.0.1", 1)
 ANSWER = Answer((0,), 1000, ("*",), 7)

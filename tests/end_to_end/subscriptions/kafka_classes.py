@@ -19,12 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from client_telemetry.subscriptions import broker_memory
 from client_telemetry.subscriptions.answers import Answer, ConfiguredSubscriptions
-from client_telemetry.subscriptions.broker_memory import BrokerMemory, Push
 from client_telemetry.subscriptions.configuration import RefusedByKafka, Subscription, parse
 from client_telemetry.subscriptions.instances import ClientInstance, instance_id_of, kafka_uuid
 from client_telemetry.subscriptions.java_runtime import JavaRuntime
+
+from tests import broker_memory
+from tests.broker_memory import BrokerMemory, Push
 
 ROOT = Path(__file__).parents[3]
 JARS = ROOT / "var" / "kafka_classes"

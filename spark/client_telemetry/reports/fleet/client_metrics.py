@@ -7,7 +7,7 @@ from functools import cache
 from itertools import islice
 
 from client_telemetry.identity.client_key import ClientKey, HasClientKey
-from client_telemetry.knowledge import releases, roles, rows
+from client_telemetry.knowledge import releases, roles, telemetry_metrics
 from client_telemetry.reports.fleet.model import (
     DELIVERED,
     MISSING,
@@ -24,22 +24,15 @@ from client_telemetry.subscriptions.instances import ClientInstance
 from client_telemetry.subscriptions.java_runtime import JavaRuntime, NoJava, UnsureMatch
 from client_telemetry.tables.rows import ApiUseRecord, BrokerRow
 
-FILE = "standard_telemetry_metrics.csv"
-COLUMNS = ("metric", "client_type", "otlp_type", "labels", "required", "source")
 PREFIX = "org.apache.kafka."
 CLIENT_TYPES = ("producer", "consumer")
 _AT_ONCE = 20_000
 """Instances that are in memory."""
 
 
-@cache
 def standard_metrics() -> dict[str, dict[str, bool]]:
-    """Client type -> name of a standard metric, in KIP-714's order -> whether every client that pushes must have
-    it."""
-    found: dict[str, dict[str, bool]] = {client_type: {} for client_type in CLIENT_TYPES}
-    for _, (metric, client_type, _, _, required, _) in rows(FILE, COLUMNS):
-        found[client_type][metric] = required == "yes"
-    return found
+    """Client type -> its standard metrics."""
+    return {client_type: telemetry_metrics.standard_metrics(client_type) for client_type in CLIENT_TYPES}
 
 
 class Instance(HasClientKey):

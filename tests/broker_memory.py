@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from client_telemetry.knowledge.error_codes import KafkaError
 from client_telemetry.subscriptions.answers import Answer
+from client_telemetry.subscriptions.check import exempts_after_errors, limits_decompressed_bytes
 from client_telemetry.subscriptions.instances import ClientInstance
 
 NONE = 0
@@ -23,13 +24,6 @@ _RESERVED_IDS = (bytes(16), bytes(15) + b"\1")
 _EXEMPT_FROM_THROTTLING = (KafkaError.UNKNOWN_SUBSCRIPTION_ID, KafkaError.UNSUPPORTED_COMPRESSION_TYPE)
 
 
-def exempts_after_errors(release: tuple[int, ...]) -> bool:
-    """Whether a GetTelemetrySubscriptions right after error 117 or 76 is answered (KAFKA-19041); earlier releases
-    answer 89.
-    """
-    return release >= (4, 0, 1)
-
-
 def forgets_at_disconnect(release: tuple[int, ...]) -> bool:
     return release >= (4, 0)
 
@@ -37,12 +31,6 @@ def forgets_at_disconnect(release: tuple[int, ...]) -> bool:
 def decompresses(release: tuple[int, ...]) -> bool:
     """Whether the plugin gets decompressed bytes; 3.7 hands compressed ones over."""
     return release >= (3, 8)
-
-
-def limits_decompressed_bytes(release: tuple[int, ...]) -> bool:
-    """Whether `telemetry.max.bytes` also limits the decompressed payload: 4.3.1, and late patches of older lines."""
-    first_patch = {(3, 9): 3, (4, 0): 3, (4, 1): 3, (4, 2): 2, (4, 3): 1}.get((release[0], release[1]))
-    return release[:2] >= (4, 4) if first_patch is None else release[2] >= first_patch
 
 
 @dataclass(frozen=True)
