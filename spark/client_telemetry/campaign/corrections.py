@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from client_telemetry.campaign.states import StateChange
-from client_telemetry.formats.typed_json import typed
+from client_telemetry.formats.typed_values import typed
 
 
 class NotAHistory(ValueError):

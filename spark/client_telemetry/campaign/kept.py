@@ -18,7 +18,7 @@ from client_telemetry.campaign.answers import Facts
 from client_telemetry.campaign.plan import Campaign
 from client_telemetry.campaign.states import POINTS, Point, StateChange
 from client_telemetry.campaign.tracks import Track
-from client_telemetry.formats.typed_json import typed
+from client_telemetry.formats.typed_values import typed
 
 FORMAT: Final = 1
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from client_telemetry.campaign.recorded import Recorded
 from client_telemetry.campaign.states import StateChange, current
+from client_telemetry.formats.typed_values import of_row
 from client_telemetry.tables.rows import CampaignStateRow
 
 
@@ -35,25 +36,13 @@ def state_row(cluster_id: str, row: Recorded) -> CampaignStateRow:
 
 
 def recorded_state(row: CampaignStateRow) -> Recorded:
-    change = StateChange(
-        campaign=row["campaign"],
-        cluster=row["cluster"],
+    change = of_row(
+        StateChange,
+        row,
         principal=row["principal"] or None,
-        application=row["application"],
-        owner=row["owner"],
         contact=row["owner_contact"],
-        day=row["day"],
-        state=row["state"],
         before=row["before"] or "",
-        why=row["why"],
         by=row["by"] or "",
-        until=row["until"],
-        verdict=row["verdict"],
-        fix=row["fix"],
-        rules=tuple(row["rules"]),
-        report_id=row["report_id"],
-        affected_since=row["affected_since"],
-        formerly=tuple(row["formerly"]),
     )
     return Recorded(change, row["revision"], row["recorded_on"])
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.typed_values import of_row
 from client_telemetry.knowledge.vocabulary import Completeness
 from client_telemetry.reports.cluster_states import cluster_states
 from client_telemetry.reports.evidence import BrokerIncarnation, Coverage, CoverageRun, Missed, Watched
@@ -50,7 +51,7 @@ def coverage(
     }
     brokers = tuple(
         sorted(
-            {_incarnation(row) for row in broker_rows if first_dt <= row["dt"] <= last_dt},
+            {of_row(BrokerIncarnation, row) for row in broker_rows if first_dt <= row["dt"] <= last_dt},
             key=lambda b: (b.broker_id, b.started_at or first, b.broker_incarnation),
         )
     )
@@ -316,20 +317,6 @@ def _completeness(row: BrokerHourRow) -> tuple[str, ...]:
         {Completeness.NO_MANIFEST: "no_manifest_but_records"} if row.get("objects") else {}
     )
     return tuple(with_objects.get(word, word) for word in row["completeness"])
-
-
-def _incarnation(row: BrokerRow) -> BrokerIncarnation:
-    return BrokerIncarnation(
-        row["broker_id"],
-        row["broker_incarnation"],
-        row["software_name"],
-        row["software_version"],
-        # Rows that were written before there was a guess have none.
-        tuple(row.get("releases") or ()),
-        row.get("releases_known_by"),
-        row["started_at"],
-        row["last_evidence_at"],
-    )
 
 
 def _latest(brokers: Iterable[BrokerIncarnation]) -> tuple[BrokerIncarnation, ...]:

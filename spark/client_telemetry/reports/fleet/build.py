@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
+from client_telemetry.formats.typed_values import of_row
 from client_telemetry.identity.client_key import ClientKey, HasClientKey, client_key
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.kip511 import declared
@@ -138,15 +139,12 @@ def build_fleet_day(
 
 def _never_pushed(rows: Iterable[NeverPushedRow]) -> tuple[NeverPushed, ...]:
     found = [
-        NeverPushed(
-            kafka_uuid(bytes(row["client_instance_id"])),
-            row["client_id"],
-            row["principal"],
-            row["client_software_name"],
-            row["client_software_version"],
-            tuple(row["client_addresses"]),
-            row["first_evidence_at"],
-            row["last_evidence_at"],
+        of_row(
+            NeverPushed,
+            row,
+            client_instance_id=kafka_uuid(bytes(row["client_instance_id"])),
+            first_at=row["first_evidence_at"],
+            last_at=row["last_evidence_at"],
         )
         for row in rows
     ]
@@ -196,21 +194,7 @@ def _counts(clients: Sequence[FleetClient], nobodys: Sequence[ClientRow], broker
 
 
 def _quality(rows: Iterable[QualityResultRow]) -> tuple[QualityCheck, ...]:
-    checks = [
-        QualityCheck(
-            row["stage"],
-            row["table_name"],
-            row["expectation"],
-            row["severity"],
-            row["success"],
-            row["observed_value"],
-            row["rows"],
-            row["unexpected_count"],
-            row["description"],
-            tuple(unexpected_rows(row["result"])),
-        )
-        for row in rows
-    ]
+    checks = [of_row(QualityCheck, row, examples=tuple(unexpected_rows(row["result"]))) for row in rows]
     return tuple(
         sorted(checks, key=lambda each: (each.success, each.stage, each.table_name, each.expectation))
     )

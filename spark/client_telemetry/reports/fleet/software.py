@@ -2,12 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple
 from datetime import date
-from typing import Any
 
 from client_telemetry.compatibility import fingerprints
 from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.formats.typed_values import of_row, typed
 from client_telemetry.identity.applications import NO_CLIENT_ID
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.client_key import ClientKey, client_key
@@ -31,8 +31,6 @@ from client_telemetry.reports.versions import version_order
 from client_telemetry.tables.rows import ClientRow
 
 FAMILIES_LISTED = APPLICATIONS_LISTED = 1000
-_COLUMNS = tuple(field.name for field in fields(FleetClient) if field.name in ClientRow.__annotations__)
-"""Of `clients`, those that a page has."""
 
 
 def is_client(row: ClientRow) -> bool:
@@ -86,26 +84,26 @@ def _could_be(row: ClientRow, release: str | None) -> tuple[str, ...]:
 
 
 def _client(row: ClientRow, asked_without_push: Mapping[ClientKey, int], release: str | None) -> FleetClient:
-    related = tuple(RelatedClient(**each) for each in row["related"] or ())
+    related = typed(tuple[RelatedClient, ...], row["related"])
     looks_like, reasons = row["looks_like"], tuple(row["looks_like_because"] or ())
     same = next((each for each in related if each.relation == "one_application"), None)
     if same and declared(row["client_software_name"]) is None:
         version = declared(same.client_software_version) or ""
         looks_like, reasons = f"{same.client_software_name} {version}".strip(), (same.because,)
-    columns = {name: row.get(name) for name in _COLUMNS}
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in columns.items()} | {
-        "looks_like": looks_like,
-        "looks_like_reasons": reasons,
-        "could_be": () if looks_like else _could_be(row, release),
-        "related": related,
+    return of_row(
+        FleetClient,
+        row,
+        looks_like=looks_like,
+        looks_like_reasons=reasons,
+        could_be=() if looks_like else _could_be(row, release),
+        related=related,
         # Rows that were written before there were applications have none.
-        "application": row.get("application") or row["client_id"] or NO_CLIENT_ID,
-        "application_kind": row.get("application_kind") or "application",
-        "requests": sum(use["requests"] for use in row["api_uses"]),
-        "asked_without_push": asked_without_push.get(client_key(row), 0),
-        "deprecated": deprecated_uses(row["api_uses"], release),
-    }
-    return FleetClient(**values)
+        application=row.get("application") or row["client_id"] or NO_CLIENT_ID,
+        application_kind=row.get("application_kind") or "application",
+        requests=sum(use["requests"] for use in row["api_uses"]),
+        asked_without_push=asked_without_push.get(client_key(row), 0),
+        deprecated=deprecated_uses(row["api_uses"], release),
+    )
 
 
 def software_of_the_day(

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import fields
 from datetime import date, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.typed_values import of_row
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.knowledge import measured_targets
@@ -222,14 +222,15 @@ def build_report(
 
 def asked_question(row: UpgradeReportRow, cluster_name: str | None) -> Question:
     """Of a row of `upgrade_reports`."""
-    values: dict[str, Any] = {
-        field.name: row.get(field.name) for field in fields(Question) if field.name != "cluster_name"
-    }
-    # Rows that were written before these were counted have none.
-    for count in ("clients_by_pushes_only", "already_failing"):
-        values[count] = values[count] or 0
-    values["snapshots"] = dict(sorted(dict(values["snapshots"]).items()))
-    return Question(**values, cluster_name=cluster_name or row.get("cluster_name") or row["cluster_id"])
+    return of_row(
+        Question,
+        row,
+        cluster_name=cluster_name or row.get("cluster_name") or row["cluster_id"],
+        # Rows that were written before these were counted have none.
+        clients_by_pushes_only=row.get("clients_by_pushes_only") or 0,
+        already_failing=row.get("already_failing") or 0,
+        snapshots=dict(sorted(dict(row["snapshots"]).items())),
+    )
 
 
 def _connections(counted_only: Sequence[ConnectionsCountedOnlyRecord] | None, is_named: bool) -> int:

@@ -2,10 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from datetime import datetime, timedelta
-from typing import Any
 
+from client_telemetry.formats.typed_values import of_row
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.client_key import client_key
 from client_telemetry.knowledge.kip511 import declared
@@ -14,7 +13,7 @@ from client_telemetry.reports.names import anchor
 from client_telemetry.reports.outcomes import OUTCOMES, outcome
 from client_telemetry.reports.upgrade.changes import of_fix
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
-from client_telemetry.reports.upgrade.model import ClientVerdict, Finding, OtherTarget, Step
+from client_telemetry.reports.upgrade.model import ClientVerdict, Finding
 from client_telemetry.reports.upgrade.wording import owner_question
 from client_telemetry.reports.versions import version_order
 from client_telemetry.tables.rows import UpgradeFindingRow, UpgradeVerdictRow
@@ -24,14 +23,6 @@ BRIEF_SHARE = 0.1
 SILENT_SHARE = 0.5
 """So is one that is not seen in this last share of it."""
 
-_OF_THE_PROFILE = tuple(field.name for field in fields(ClientProfile))
-_ROW_COLUMNS = tuple(
-    name
-    for name in UpgradeVerdictRow.__annotations__
-    if name in {field.name for field in fields(ClientVerdict)}
-)
-_FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
-_ARRAYS = {"roles", "application_notes", "missing", "broker_ids", "source_objects", "source_sequences"}
 _OUTCOME_ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
 
 
@@ -58,7 +49,7 @@ def client_verdicts(
     FindingWithoutVerdict, TwoVerdicts."""
     findings: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in finding_rows:
-        findings[_key(finding)].append(Finding(**_values(finding, _FINDING_COLUMNS)))
+        findings[_key(finding)].append(of_row(Finding, finding))
     rows: dict[tuple[object, ...], UpgradeVerdictRow] = {}
     for row in verdict_rows:
         if _key(row) in rows:
@@ -85,13 +76,6 @@ def _key(row: UpgradeVerdictRow | UpgradeFindingRow) -> tuple[object, ...]:
     return (*client_key(row), row.get("program"))
 
 
-def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
-    # An array that came later is not in older rows.
-    return {
-        column: tuple(row.get(column) or ()) if column in _ARRAYS else row.get(column) for column in columns
-    }
-
-
 def _client(
     row: UpgradeVerdictRow,
     findings: list[Finding],
@@ -103,20 +87,19 @@ def _client(
     latent = (
         f.trigger for f in findings if f.when == When.LATENT and f.verdict == row["verdict"] and f.trigger
     )
-    values = _values(row, _ROW_COLUMNS)
-    # Rows that were written before there was a comparison have none.
-    values["other_targets"] = tuple(OtherTarget(**other) for other in row["other_targets"] or ())
-    values["steps"] = tuple(Step(**step) for step in row.get("steps") or ())
-    for flag in ("already_failing", "works_again", "as_before", "well_observed"):
-        values[flag] = bool(row.get(flag))
-    if values["application"] is None:
+    others: dict[str, object] = {
+        flag: bool(row.get(flag)) for flag in ("already_failing", "works_again", "as_before", "well_observed")
+    }
+    if row.get("application") is None:
         # Rows of versions that knew no applications: a client id's family is one.
-        values["application"] = family(row["client_id"]).text if row["client_id"] else ""
-        values["application_kind"] = "family"
+        others["application"] = family(row["client_id"]).text if row["client_id"] else ""
+        others["application_kind"] = "family"
     unidentified = _is_unidentified(row)
-    return ClientVerdict(
-        **values,
-        **{name: getattr(profile, name) for name in _OF_THE_PROFILE},
+    return of_row(
+        ClientVerdict,
+        row,
+        **others,
+        **vars(profile),
         anchor=anchor("client", *client_key(row), *([row["program"]] if row.get("program") else [])),
         priority=1
         if row.get("already_failing")

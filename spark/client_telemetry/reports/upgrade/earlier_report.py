@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 
 from client_telemetry.console.counted import counted
-from client_telemetry.formats.typed_json import typed
+from client_telemetry.formats.typed_values import typed
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 import pytest
-from client_telemetry.formats.typed_json import typed
+from client_telemetry.formats.typed_values import typed
 from client_telemetry.reports.json_text import json_text
 
 
