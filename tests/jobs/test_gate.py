@@ -19,7 +19,7 @@ from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
-from client_telemetry.tables.suite import Suite
+from client_telemetry.tables.suite import WARNING, Suite, rows_satisfy
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, connection, event, push
@@ -188,10 +188,8 @@ def test_a_failed_warning_publishes_and_is_reported(published, dump, spark, tmp_
 
 
 def test_an_expectation_that_cannot_be_evaluated_publishes_nothing(published, monkeypatch):
-    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy
-
     before = published.rows(CLIENTS)
-    broken = {"is_broken": ExpectRowsToSatisfy(condition="no_such_column > 1", severity=WARNING)}
+    broken = {"is_broken": rows_satisfy("no_such_column > 1", "broken", WARNING)}
     monkeypatch.setattr(profile, "SUITES", (Suite(CLIENTS, lambda: broken),))
     code, _ = published.run("profile", days=DAY)
     assert code != 0

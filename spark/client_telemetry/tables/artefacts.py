@@ -1,8 +1,15 @@
 """What is written about clients: the Kafka client libraries that SBOMs, images and lock files name."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite, every
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import (
+    WARNING,
+    Suite,
+    aggregate_is,
+    every,
+    is_one_of,
+    is_zero,
+    rows_satisfy,
+)
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLUSTER_ID,
@@ -16,10 +23,7 @@ from client_telemetry.tables.table import (
     struct,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import ArtefactRow
-
-ARTEFACTS: "Table[ArtefactRow]" = Table(
+ARTEFACTS: "Table[rows.ArtefactRow]" = Table(
     name="artefacts",
     comment="One row per Kafka client library that an artefact (SBOM, image, folder of a repository) names, and one per artefact "
     "that names none.",
@@ -103,44 +107,36 @@ ARTEFACTS: "Table[ArtefactRow]" = Table(
     key=("cluster_id", "dt", "artefact", "purl", "file", "line", "inside"),
 )
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "kind_is_known": ExpectRowsToSatisfy(
-            condition="kind in ('image', 'repository')", description="kind is image or repository"
+SUITE = Suite(
+    ARTEFACTS,
+    lambda: {
+        "kind_is_known": is_one_of("kind", ("image", "repository"), "kind is image or repository"),
+        "digests_are_digests": rows_satisfy(
+            every("digests", "d", "d rlike '^sha256:[0-9a-f]{{64}}$'"),
+            "digests are sha256: and 64 hex digits",
         ),
-        "digests_are_digests": ExpectRowsToSatisfy(
-            condition=every("digests", "d", "d rlike '^sha256:[0-9a-f]{{64}}$'"),
-            description="digests are sha256: and 64 hex digits",
+        "unknown_has_a_reason": rows_satisfy(
+            "purl is null or (library is not null and library_version is not null) or why_unknown is not null",
+            "a package whose library or version is not known says why",
         ),
-        "unknown_has_a_reason": ExpectRowsToSatisfy(
-            condition="purl is null or (library is not null and library_version is not null) or why_unknown is not null",
-            description="a package whose library or version is not known says why",
+        "a_library_is_written_somewhere": rows_satisfy(
+            "(purl is null) = (file is null) and (purl is not null or library is null)",
+            "a library has a package and a place",
         ),
-        "a_library_is_written_somewhere": ExpectRowsToSatisfy(
-            condition="(purl is null) = (file is null) and (purl is not null or library is null)",
-            description="a library has a package and a place",
-        ),
-        "images_have_digests": ExpectRowsToSatisfy(
-            condition="kind <> 'image' or size(digests) > 0",
+        "images_have_digests": rows_satisfy(
+            "kind <> 'image' or size(digests) > 0",
+            "an image is known by a digest; without one it cannot be found where it runs",
             severity=WARNING,
-            description="an image is known by a digest; without one it cannot be found where it runs",
         ),
-        "every_artefact_is_here": ExpectAggregateToBeBetween(
-            aggregate="count(distinct artefact) - {artefacts}",
-            min_value=0,
-            max_value=0,
-            description="each artefact that was read has a row",
+        "every_artefact_is_here": is_zero(
+            "count(distinct artefact) - {artefacts}",
+            "each artefact that was read has a row",
         ),
-        "all_files_were_read": ExpectAggregateToBeBetween(
-            aggregate="{unread} + 0 * count(*)",
-            max_value=0,
+        "all_files_were_read": aggregate_is(
+            "{unread} + 0 * count(*)",
+            "no file that names packages was left unread",
+            at_most=0,
             severity=WARNING,
-            description="no file that names packages was left unread",
         ),
-    }
-
-
-SUITE = Suite(ARTEFACTS, _expectations)
+    },
+)

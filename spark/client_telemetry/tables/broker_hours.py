@@ -1,9 +1,8 @@
 """Coverage: how completely each hour of each broker is known."""
 
-from typing import TYPE_CHECKING
-
 from client_telemetry.knowledge.vocabulary import Completeness
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import WARNING, Suite, aggregate_is, is_zero, rows_satisfy
 from client_telemetry.tables.table import (
     BROKER_ID,
     CLUSTER_ID,
@@ -20,9 +19,6 @@ from client_telemetry.tables.table import (
     struct,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import BrokerHourRow
-
 COMPLETENESS = {
     Completeness.COMPLETE: "the hour has a manifest, and every record that it lists was read",
     Completeness.NO_MANIFEST: "the hour has no manifest: what happened is not known",
@@ -35,7 +31,7 @@ COMPLETENESS = {
     Completeness.REGISTRY_INCOMPLETE: "the broker counted connections or requests that its connection registry lacks",
 }
 
-BROKER_HOURS: "Table[BrokerHourRow]" = Table(
+BROKER_HOURS: "Table[rows.BrokerHourRow]" = Table(
     name="broker_hours",
     comment=(
         "One row per broker and hour of the day, for every broker named by a manifest or an object of the day: "
@@ -105,38 +101,28 @@ BROKER_HOURS: "Table[BrokerHourRow]" = Table(
 
 _WORDS = listed(COMPLETENESS)
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "hour_is_of_the_day": ExpectRowsToSatisfy(
-            condition="hour between 0 and 23", description="hour is 0 to 23"
+SUITE = Suite(
+    BROKER_HOURS,
+    lambda: {
+        "hour_is_of_the_day": rows_satisfy("hour between 0 and 23", "hour is 0 to 23"),
+        "completeness_is_known": rows_satisfy(
+            f"size(completeness) > 0 and size(array_except(completeness, array({_WORDS}))) = 0",
+            "completeness has at least one value, all from the vocabulary",
         ),
-        "completeness_is_known": ExpectRowsToSatisfy(
-            condition=f"size(completeness) > 0 and size(array_except(completeness, array({_WORDS}))) = 0",
-            description="completeness has at least one value, all from the vocabulary",
+        "complete_stands_alone": rows_satisfy(
+            "size(completeness) = 1 or not array_contains(completeness, 'complete')",
+            "an hour is complete or has faults, not both",
         ),
-        "complete_stands_alone": ExpectRowsToSatisfy(
-            condition="size(completeness) = 1 or not array_contains(completeness, 'complete')",
-            description="an hour is complete or has faults, not both",
+        "every_broker_has_a_day": is_zero(
+            "count(*) - 24 * count(distinct dt, broker_id)",
+            "24 hours for every broker and day",
         ),
-        "every_broker_has_a_day": ExpectAggregateToBeBetween(
-            aggregate="count(*) - 24 * count(distinct dt, broker_id)",
-            min_value=0,
-            max_value=0,
-            description="24 hours for every broker and day",
-        ),
-        "nothing_was_lost": ExpectAggregateToBeBetween(
-            aggregate=(
-                "count_if(size(array_intersect(completeness, array('missing_objects', 'sequence_gap', 'dropped_records', "
-                "'unread_records', 'bad_manifest'))) > 0)"
-            ),
-            max_value=0,
+        "nothing_was_lost": aggregate_is(
+            "count_if(size(array_intersect(completeness, array('missing_objects', 'sequence_gap', 'dropped_records', "
+            "'unread_records', 'bad_manifest'))) > 0)",
+            "no broker hours with records known to be missing: see their completeness",
+            at_most=0,
             severity=WARNING,
-            description="no broker hours with records known to be missing: see their completeness",
         ),
-    }
-
-
-SUITE = Suite(BROKER_HOURS, _expectations)
+    },
+)

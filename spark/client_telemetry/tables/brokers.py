@@ -1,8 +1,7 @@
 """Broker incarnations: which release ran when (KIP-885)."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import WARNING, Suite, rows_satisfy
 from client_telemetry.tables.table import (
     BROKER_ID,
     BROKER_INCARNATION,
@@ -20,10 +19,7 @@ from client_telemetry.tables.table import (
     struct,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import BrokerRow
-
-BROKERS: "Table[BrokerRow]" = Table(
+BROKERS: "Table[rows.BrokerRow]" = Table(
     name="brokers",
     comment="One row per broker incarnation and day: release, features, listeners, metric subscriptions.",
     columns=(
@@ -101,33 +97,26 @@ BROKERS: "Table[BrokerRow]" = Table(
     key=("cluster_id", "dt", "broker_id", "broker_incarnation"),
 )
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy
-
-    return {
-        "incarnation_is_hex": ExpectRowsToSatisfy(
-            condition="broker_incarnation rlike '^[0-9a-f]{{32}}$'",
-            description="incarnation is 32 hex digits",
+SUITE = Suite(
+    BROKERS,
+    lambda: {
+        "incarnation_is_hex": rows_satisfy(
+            "broker_incarnation rlike '^[0-9a-f]{{32}}$'", "incarnation is 32 hex digits"
         ),
-        "release_is_declared": ExpectRowsToSatisfy(
-            condition="software_version is not null and software_version <> ''",
+        "release_is_declared": rows_satisfy(
+            "software_version is not null and software_version <> ''",
+            "the broker reports its release; an upgrade question cannot use brokers that do not",
             severity=WARNING,
-            description="the broker reports its release; an upgrade question cannot use brokers that do not",
         ),
-        "releases_have_a_reason": ExpectRowsToSatisfy(
-            condition=(
-                "if(coalesce(size(releases), 0) = 0, coalesce(releases_known_by = 'none_explains', true), "
-                "coalesce(releases_known_by in ('declared', 'confluent_platform', 'vendor_build', 'guessed'), false))"
-            ),
-            description="possible releases of a broker are given together with how they are known",
+        "releases_have_a_reason": rows_satisfy(
+            "if(coalesce(size(releases), 0) = 0, coalesce(releases_known_by = 'none_explains', true), "
+            "coalesce(releases_known_by in ('declared', 'confluent_platform', 'vendor_build', 'guessed'), false))",
+            "possible releases of a broker are given together with how they are known",
         ),
-        "evidence_follows_the_start": ExpectRowsToSatisfy(
-            condition="last_evidence_at is null or started_at is null or last_evidence_at >= started_at - interval 5 minutes",
+        "evidence_follows_the_start": rows_satisfy(
+            "last_evidence_at is null or started_at is null or last_evidence_at >= started_at - interval 5 minutes",
+            "no evidence is older than the start of the broker; otherwise its clock or its manifest is wrong",
             severity=WARNING,
-            description="no evidence is older than the start of the broker; otherwise its clock or its manifest is wrong",
         ),
-    }
-
-
-SUITE = Suite(BROKERS, _expectations)
+    },
+)

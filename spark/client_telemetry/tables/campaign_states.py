@@ -1,14 +1,10 @@
 """How the states of applications in planned upgrades changed, and why."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import Suite, aggregate_is, rows_satisfy
 from client_telemetry.tables.table import CLUSTER_ID, DATE, INT, STRING, STRINGS, Column, Table
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import CampaignStateRow
-
-CAMPAIGN_STATES: "Table[CampaignStateRow]" = Table(
+CAMPAIGN_STATES: "Table[rows.CampaignStateRow]" = Table(
     name="campaign_states",
     comment="One row per change of an application's state in a planned upgrade. Rows are added and never changed: what a later run "
     "computes otherwise is a further revision.",
@@ -52,35 +48,24 @@ CAMPAIGN_STATES: "Table[CampaignStateRow]" = Table(
 
 _STATES = "'open', 'new', 'acknowledged', 'promised', 'waived', 'quiet', 'fixed', 'regressed', 'renamed', 'withdrawn'"
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "state_is_known": ExpectRowsToSatisfy(
-            condition=f"state in ({_STATES})", description="the state is one of the vocabulary"
+SUITE = Suite(
+    CAMPAIGN_STATES,
+    lambda: {
+        "state_is_known": rows_satisfy(f"state in ({_STATES})", "the state is one of the vocabulary"),
+        "revisions_are_counted": rows_satisfy("revision >= 1", "revisions count from 1"),
+        "statements_have_authors": rows_satisfy(
+            "state not in ('acknowledged', 'promised', 'waived') or by is not null",
+            "what somebody said has somebody who said it",
         ),
-        "revisions_are_counted": ExpectRowsToSatisfy(
-            condition="revision >= 1", description="revisions count from 1"
+        "promises_and_waivers_end": rows_satisfy(
+            "state not in ('promised', 'waived') or until >= day",
+            "a promise or waiver has a last day, not before the change",
         ),
-        "statements_have_authors": ExpectRowsToSatisfy(
-            condition="state not in ('acknowledged', 'promised', 'waived') or by is not null",
-            description="what somebody said has somebody who said it",
+        "states_are_not_of_the_future": rows_satisfy(
+            "day <= recorded_on", "a run records no state after the day that it computes"
         ),
-        "promises_and_waivers_end": ExpectRowsToSatisfy(
-            condition="state not in ('promised', 'waived') or until >= day",
-            description="a promise or waiver has a last day, not before the change",
+        "nothing_recorded_is_lost": aggregate_is(
+            "count(*) - {recorded}", "all rows that were there before are there", at_least=0
         ),
-        "states_are_not_of_the_future": ExpectRowsToSatisfy(
-            condition="day <= recorded_on",
-            description="a run records no state after the day that it computes",
-        ),
-        "nothing_recorded_is_lost": ExpectAggregateToBeBetween(
-            aggregate="count(*) - {recorded}",
-            min_value=0,
-            description="all rows that were there before are there",
-        ),
-    }
-
-
-SUITE = Suite(CAMPAIGN_STATES, _expectations)
+    },
+)

@@ -1,8 +1,16 @@
 """Connections: one row per connection and day."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite, every, flags_are_known
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import (
+    WARNING,
+    Suite,
+    every,
+    flags_are_known,
+    is_one_of,
+    is_zero,
+    rows_satisfy,
+    share_is,
+)
 from client_telemetry.tables.table import (
     API_ERRORS,
     API_USES,
@@ -19,11 +27,7 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
-    listed,
 )
-
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import ClientConnectionRow
 
 IDLE_LIMIT_MINUTES = 70
 """A broker closes a connection that is idle for connections.max.idle.ms, 10 minutes by default, and the registry
@@ -72,7 +76,7 @@ LINK_RULES = {
 }
 """Rule -> link and what it says. The client: principal, client id, software name and version."""
 
-CLIENT_CONNECTIONS: "Table[ClientConnectionRow]" = Table(
+CLIENT_CONNECTIONS: "Table[rows.ClientConnectionRow]" = Table(
     name="client_connections",
     comment=(
         "One row per connection and day with an event: the client, the broker release, and the request versions "
@@ -210,112 +214,91 @@ CLIENT_CONNECTIONS: "Table[ClientConnectionRow]" = Table(
     },
 )
 
-_ENDS = listed(CLOSED_BY)
 _LINKS = ", ".join(f"('{link}', '{rule}')" for rule, (link, _) in LINK_RULES.items())
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "seen_in_order": ExpectRowsToSatisfy(
-            condition="first_seen_at <= last_seen_at",
-            description="the first evidence of the day is not after the last",
+SUITE = Suite(
+    CLIENT_CONNECTIONS,
+    lambda: {
+        "seen_in_order": rows_satisfy(
+            "first_seen_at <= last_seen_at", "the first evidence of the day is not after the last"
         ),
-        "end_is_known": ExpectRowsToSatisfy(
-            condition=f"end_known_by in ({_ENDS})", description="end_known_by is a value of the vocabulary"
+        "end_is_known": is_one_of("end_known_by", CLOSED_BY, "end_known_by is a value of the vocabulary"),
+        "closed_unless_open": rows_satisfy(
+            "(closed_at is null) = (end_known_by = 'still_open')",
+            "a connection that ended has an end time; one that may still be open has none",
         ),
-        "closed_unless_open": ExpectRowsToSatisfy(
-            condition="(closed_at is null) = (end_known_by = 'still_open')",
-            description="a connection that ended has an end time; one that may still be open has none",
+        "uses_are_sorted": rows_satisfy(
+            "api_uses = array_sort(api_uses)", "uses are sorted by API and version"
         ),
-        "uses_are_sorted": ExpectRowsToSatisfy(
-            condition="api_uses = array_sort(api_uses)", description="uses are sorted by API and version"
+        "uses_are_counted": rows_satisfy(
+            every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"),
+            "counts are not negative, and a pair without a request of the day is not listed",
         ),
-        "uses_are_counted": ExpectRowsToSatisfy(
-            condition=every(
-                "api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"
-            ),
-            description="counts are not negative, and a pair without a request of the day is not listed",
+        "ids_are_sorted": rows_satisfy(
+            "size(group_ids) <= 16 and group_ids = array_sort(array_distinct(group_ids)) and "
+            "size(transactional_ids) <= 16 and transactional_ids = array_sort(array_distinct(transactional_ids))",
+            "at most 16 groups and transactional ids, without duplicates, sorted",
         ),
-        "ids_are_sorted": ExpectRowsToSatisfy(
-            condition=(
-                "size(group_ids) <= 16 and group_ids = array_sort(array_distinct(group_ids)) and "
-                "size(transactional_ids) <= 16 and transactional_ids = array_sort(array_distinct(transactional_ids))"
-            ),
-            description="at most 16 groups and transactional ids, without duplicates, sorted",
+        "events_have_sources": rows_satisfy(
+            "events >= 1 and first_sequence <= last_sequence and size(source_objects) between 1 and events",
+            "each connection of the day can be traced to its raw records",
         ),
-        "events_have_sources": ExpectRowsToSatisfy(
-            condition="events >= 1 and first_sequence <= last_sequence and size(source_objects) between 1 and events",
-            description="each connection of the day can be traced to its raw records",
+        "uses_have_a_source": rows_satisfy(
+            "array_contains(source_objects, uses_object) and uses_sequence between first_sequence and last_sequence",
+            "the requests of each connection can be found in a raw record",
         ),
-        "uses_have_a_source": ExpectRowsToSatisfy(
-            condition="array_contains(source_objects, uses_object) and uses_sequence between first_sequence and last_sequence",
-            description="the requests of each connection can be found in a raw record",
+        "links_have_rules": rows_satisfy(
+            f"(link, link_rule) in ({_LINKS})",
+            "a link and its rule are values of the vocabulary, and belong together",
         ),
-        "links_have_rules": ExpectRowsToSatisfy(
-            condition=f"(link, link_rule) in ({_LINKS})",
-            description="a link and its rule are values of the vocabulary, and belong together",
+        "linked_where_one_is_left": rows_satisfy(
+            "(client_instance_id is not null) = (link in ('exact', 'likely')) "
+            "and (client_instance_id is null or (octet_length(client_instance_id) = 16 and link_candidates = 1))",
+            "an instance is given if a rule leaves exactly one",
         ),
-        "linked_where_one_is_left": ExpectRowsToSatisfy(
-            condition=(
-                "(client_instance_id is not null) = (link in ('exact', 'likely')) "
-                "and (client_instance_id is null or (octet_length(client_instance_id) = 16 and link_candidates = 1))"
-            ),
-            description="an instance is given if a rule leaves exactly one",
+        "no_connection_is_flagged": rows_satisfy(
+            "(connection_id = '') = array_contains(flags, 'no_connection')",
+            "a refusal without a connection has the flag, and no connection has it",
         ),
-        "no_connection_is_flagged": ExpectRowsToSatisfy(
-            condition="(connection_id = '') = array_contains(flags, 'no_connection')",
-            description="a refusal without a connection has the flag, and no connection has it",
-        ),
-        "summaries_are_flagged": ExpectRowsToSatisfy(
-            condition="connections = 1 or (connections > 0 and array_contains(flags, 'summary'))",
-            description="a row represents one connection, unless the broker summarised several",
+        "summaries_are_flagged": rows_satisfy(
+            "connections = 1 or (connections > 0 and array_contains(flags, 'summary'))",
+            "a row represents one connection, unless the broker summarised several",
         ),
         "flags_are_known": flags_are_known(CLIENT_CONNECTIONS),
-        "opened_before_seen": ExpectRowsToSatisfy(
-            condition="opened_at <= first_seen_at",
+        "opened_before_seen": rows_satisfy(
+            "opened_at <= first_seen_at",
+            "no connection is seen before it opened; otherwise the registry of the broker is wrong",
             severity=WARNING,
-            description="no connection is seen before it opened; otherwise the registry of the broker is wrong",
         ),
-        "nothing_after_the_close": ExpectRowsToSatisfy(
-            condition="closed_at is null or closed_at >= last_seen_at",
+        "nothing_after_the_close": rows_satisfy(
+            "closed_at is null or closed_at >= last_seen_at",
+            "nothing is seen of a connection after its close",
             severity=WARNING,
-            description="nothing is seen of a connection after its close",
         ),
-        "pairs_are_listed_once": ExpectRowsToSatisfy(
-            condition="size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)",
+        "pairs_are_listed_once": rows_satisfy(
+            "size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)",
+            "the registry lists each API and version only once per event",
             severity=WARNING,
-            description="the registry lists each API and version only once per event",
         ),
-        "no_event_is_lost": ExpectAggregateToBeBetween(
-            aggregate="coalesce(sum(events), 0) - {events}",
-            min_value=0,
-            max_value=0,
-            description="every registry event of the day about a client's connection is counted in exactly one connection",
+        "no_event_is_lost": is_zero(
+            "coalesce(sum(events), 0) - {events}",
+            "every registry event of the day about a client's connection is counted in exactly one connection",
         ),
-        "releases_are_known": ExpectAggregateToBeBetween(
-            aggregate="coalesce(avg(cast(broker_software_version is null as double)), 0)",
-            max_value=0,
-            severity=WARNING,
-            description="at most 0 % of connections are to brokers with an unknown release: those are not evidence for an upgrade question",
+        "releases_are_known": share_is(
+            "broker_software_version is null",
+            "at most 0 % of connections are to brokers with an unknown release: those are not evidence for an upgrade question",
+            at_most=0,
         ),
-        "counts_are_of_the_day": ExpectAggregateToBeBetween(
-            aggregate="coalesce(avg(cast(array_contains(flags, 'counts_from_before') as double)), 0)",
-            max_value=0.05,
-            severity=WARNING,
-            description="at most 5 % of connections have counts that may include earlier days",
+        "counts_are_of_the_day": share_is(
+            "array_contains(flags, 'counts_from_before')",
+            "at most 5 % of connections have counts that may include earlier days",
+            at_most=0.05,
         ),
-        "connections_are_identified": ExpectAggregateToBeBetween(
-            aggregate="coalesce(avg(cast(client_id is null and coalesce(principal, '') = '' as double)), 0)",
-            max_value=0.1,
-            severity=WARNING,
-            description=(
-                "at most 10 % of connections have neither principal nor client id: those were rejected before authentication, "
-                "often one broken client that keeps retrying"
-            ),
+        "connections_are_identified": share_is(
+            "client_id is null and coalesce(principal, '') = ''",
+            "at most 10 % of connections have neither principal nor client id: those were rejected before authentication, "
+            "often one broken client that keeps retrying",
+            at_most=0.1,
         ),
-    }
-
-
-SUITE = Suite(CLIENT_CONNECTIONS, _expectations)
+    },
+)

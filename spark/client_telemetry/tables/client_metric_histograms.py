@@ -1,9 +1,8 @@
 """Histogram, exponential histogram and summary points of pushes."""
 
-from typing import TYPE_CHECKING
-
+from client_telemetry.tables import rows
 from client_telemetry.tables.client_metrics import POINT
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables.suite import WARNING, Suite, is_one_of, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     DOUBLE,
     INT,
@@ -16,10 +15,7 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import ClientMetricHistogramRow
-
-CLIENT_METRIC_HISTOGRAMS: "Table[ClientMetricHistogramRow]" = Table(
+CLIENT_METRIC_HISTOGRAMS: "Table[rows.ClientMetricHistogramRow]" = Table(
     name="client_metric_histograms",
     comment="One row per histogram, exponential histogram or summary point. A count above 2^63 - 1 is stored as 2^63 - 1.",
     columns=(
@@ -50,28 +46,18 @@ CLIENT_METRIC_HISTOGRAMS: "Table[ClientMetricHistogramRow]" = Table(
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
 )
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy, ExpectTableRowCountToEqual
-
-    return {
-        "kind_is_known": ExpectRowsToSatisfy(
-            condition="kind in ('histogram', 'exponential_histogram', 'summary')",
-            description="the point is of a known kind",
+SUITE = Suite(
+    CLIENT_METRIC_HISTOGRAMS,
+    lambda: {
+        "kind_is_known": is_one_of(
+            "kind", ("histogram", "exponential_histogram", "summary"), "the point is of a known kind"
         ),
-        "count_is_not_negative": ExpectRowsToSatisfy(
-            condition="count >= 0", description="a count is not negative"
-        ),
-        "buckets_fit_bounds": ExpectRowsToSatisfy(
-            condition="kind <> 'histogram' or size(bucket_counts) in (0, size(explicit_bounds) + 1)",
+        "count_is_not_negative": rows_satisfy("count >= 0", "a count is not negative"),
+        "buckets_fit_bounds": rows_satisfy(
+            "kind <> 'histogram' or size(bucket_counts) in (0, size(explicit_bounds) + 1)",
+            "a histogram has one more bucket than bounds, or no buckets",
             severity=WARNING,
-            description="a histogram has one more bucket than bounds, or no buckets",
         ),
-        "rows_match_pushes": ExpectTableRowCountToEqual(
-            value={"$PARAMETER": "histogram_points"},
-            description="the number of points matches the pushes",
-        ),
-    }
-
-
-SUITE = Suite(CLIENT_METRIC_HISTOGRAMS, _expectations)
+        "rows_match_pushes": row_count_is("histogram_points", "the number of points matches the pushes"),
+    },
+)

@@ -1,8 +1,7 @@
 """Number data points of pushes: gauges and sums."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import WARNING, Suite, is_one_of, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -20,9 +19,6 @@ from client_telemetry.tables.table import (
     Column,
     Table,
 )
-
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import ClientMetricRow
 
 POINT = (
     CLUSTER_ID,
@@ -42,7 +38,7 @@ POINT = (
 )
 """What every data point carries, whatever its kind."""
 
-CLIENT_METRICS: "Table[ClientMetricRow]" = Table(
+CLIENT_METRICS: "Table[rows.ClientMetricRow]" = Table(
     name="client_metrics",
     comment="One row per number data point. The sender is in client_pushes, under the same key.",
     columns=(
@@ -60,31 +56,18 @@ CLIENT_METRICS: "Table[ClientMetricRow]" = Table(
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
 )
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy, ExpectTableRowCountToEqual
-
-    return {
-        "kind_is_known": ExpectRowsToSatisfy(
-            condition="kind in ('gauge', 'sum')", description="a number point is of a gauge or a sum"
+SUITE = Suite(
+    CLIENT_METRICS,
+    lambda: {
+        "kind_is_known": is_one_of("kind", ("gauge", "sum"), "a number point is of a gauge or a sum"),
+        "only_sums_accumulate": rows_satisfy(
+            "kind = 'sum' or (temporality is null and is_monotonic is null)",
+            "only sums have temporality and monotonicity",
         ),
-        "only_sums_accumulate": ExpectRowsToSatisfy(
-            condition="kind = 'sum' or (temporality is null and is_monotonic is null)",
-            description="only sums have temporality and monotonicity",
+        "metric_has_a_name": rows_satisfy("metric <> ''", "a metric has a name", severity=WARNING),
+        "point_has_a_value": rows_satisfy(
+            "value is not null or value_int is not null", "a number point has a value", severity=WARNING
         ),
-        "metric_has_a_name": ExpectRowsToSatisfy(
-            condition="metric <> ''", severity=WARNING, description="a metric has a name"
-        ),
-        "point_has_a_value": ExpectRowsToSatisfy(
-            condition="value is not null or value_int is not null",
-            severity=WARNING,
-            description="a number point has a value",
-        ),
-        "rows_match_pushes": ExpectTableRowCountToEqual(
-            value={"$PARAMETER": "number_points"},
-            description="the number of points matches the pushes",
-        ),
-    }
-
-
-SUITE = Suite(CLIENT_METRICS, _expectations)
+        "rows_match_pushes": row_count_is("number_points", "the number of points matches the pushes"),
+    },
+)

@@ -1,8 +1,14 @@
 """Pushes of client metrics (KIP-714), one row each."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite, flags_are_known
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import (
+    Suite,
+    flags_are_known,
+    is_zero,
+    row_count_is,
+    rows_satisfy,
+    share_is,
+)
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -25,10 +31,7 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import ClientPushRow
-
-CLIENT_PUSHES: "Table[ClientPushRow]" = Table(
+CLIENT_PUSHES: "Table[rows.ClientPushRow]" = Table(
     name="client_pushes",
     comment="One row per PushTelemetry request that a broker passed on (KIP-714).",
     columns=(
@@ -82,52 +85,36 @@ CLIENT_PUSHES: "Table[ClientPushRow]" = Table(
     },
 )
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import (
-        WARNING,
-        ExpectAggregateToBeBetween,
-        ExpectRowsToSatisfy,
-        ExpectTableRowCountToEqual,
-    )
-
-    return {
-        "instance_id_has_16_bytes": ExpectRowsToSatisfy(
-            condition="client_instance_id is null or octet_length(client_instance_id) = 16",
-            description="a client instance id is 16 bytes (KIP-714)",
+SUITE = Suite(
+    CLIENT_PUSHES,
+    lambda: {
+        "instance_id_has_16_bytes": rows_satisfy(
+            "client_instance_id is null or octet_length(client_instance_id) = 16",
+            "a client instance id is 16 bytes (KIP-714)",
         ),
-        "missing_instance_is_flagged": ExpectRowsToSatisfy(
-            condition="(client_instance_id is null) = array_contains(flags, 'no_instance_id')",
-            description="a push without instance id has the flag, and no other push has it",
+        "missing_instance_is_flagged": rows_satisfy(
+            "(client_instance_id is null) = array_contains(flags, 'no_instance_id')",
+            "a push without instance id has the flag, and no other push has it",
         ),
-        "rejected_gives_no_points": ExpectRowsToSatisfy(
-            condition="not array_contains(flags, 'rejected') or points + histogram_points = 0",
-            description="a push that the broker rejected has no points",
+        "rejected_gives_no_points": rows_satisfy(
+            "not array_contains(flags, 'rejected') or points + histogram_points = 0",
+            "a push that the broker rejected has no points",
         ),
         "flags_are_known": flags_are_known(CLIENT_PUSHES),
-        "rows_match_ledger": ExpectTableRowCountToEqual(
-            value={"$PARAMETER": "push_rows"},
-            description="the number of pushes matches the ledger",
+        "rows_match_ledger": row_count_is("push_rows", "the number of pushes matches the ledger"),
+        "points_match_tables": is_zero(
+            "coalesce(sum(points + histogram_points), 0) - {points}",
+            "the number of points matches the ledger",
         ),
-        "points_match_tables": ExpectAggregateToBeBetween(
-            aggregate="coalesce(sum(points + histogram_points), 0) - {points}",
-            min_value=0,
-            max_value=0,
-            description="the number of points matches the ledger",
+        "clients_have_instance_ids": share_is(
+            "client_instance_id is null or array_contains(flags, 'zero_instance_id')",
+            "at most 1 % of pushes have no usable instance id: those belong to no session",
+            at_most=0.01,
         ),
-        "clients_have_instance_ids": ExpectAggregateToBeBetween(
-            aggregate="coalesce(avg(cast(client_instance_id is null or array_contains(flags, 'zero_instance_id') as double)), 0)",
-            max_value=0.01,
-            severity=WARNING,
-            description="at most 1 % of pushes have no usable instance id: those belong to no session",
+        "clocks_agree": share_is(
+            "coalesce(abs(clock_skew_ms), 0) > 60000",
+            "at most 10 % of pushes come from clients whose clock differs from the broker's by more than a minute",
+            at_most=0.1,
         ),
-        "clocks_agree": ExpectAggregateToBeBetween(
-            aggregate="coalesce(avg(cast(coalesce(abs(clock_skew_ms), 0) > 60000 as double)), 0)",
-            max_value=0.1,
-            severity=WARNING,
-            description="at most 10 % of pushes come from clients whose clock differs from the broker's by more than a minute",
-        ),
-    }
-
-
-SUITE = Suite(CLIENT_PUSHES, _expectations)
+    },
+)

@@ -1,9 +1,17 @@
 """Sessions of client instances (KIP-714), one row per instance and day."""
 
-from typing import TYPE_CHECKING
-
 from client_telemetry.knowledge import kip511
-from client_telemetry.tables.suite import Expectations, Suite, flags_are_known
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import (
+    WARNING,
+    Suite,
+    aggregate_is,
+    flags_are_known,
+    is_one_of,
+    is_zero,
+    rows_satisfy,
+    share_is,
+)
 from client_telemetry.tables.table import (
     BINARY,
     CLIENT,
@@ -19,11 +27,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
-    listed,
 )
-
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import ClientSessionRow
 
 HISTORY_DAYS = 7
 """How many days before a day are evidence for its slice."""
@@ -60,7 +64,7 @@ END_REASONS = {
     "was still open and seen. If the next day has no row, the session did not continue",
 }
 
-CLIENT_SESSIONS: "Table[ClientSessionRow]" = Table(
+CLIENT_SESSIONS: "Table[rows.ClientSessionRow]" = Table(
     name="client_sessions",
     comment=(
         "One row per client instance and day on which it pushed. The day of a push is its `dt`; the order of pushes "
@@ -148,98 +152,82 @@ CLIENT_SESSIONS: "Table[ClientSessionRow]" = Table(
     },
 )
 
-_REASONS = listed(END_REASONS)
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "instance_id_has_16_bytes": ExpectRowsToSatisfy(
-            condition="octet_length(client_instance_id) = 16",
-            description="a client instance id is 16 bytes (KIP-714)",
+SUITE = Suite(
+    CLIENT_SESSIONS,
+    lambda: {
+        "instance_id_has_16_bytes": rows_satisfy(
+            "octet_length(client_instance_id) = 16", "a client instance id is 16 bytes (KIP-714)"
         ),
-        "evidence_is_in_order": ExpectRowsToSatisfy(
-            condition="first_evidence_at <= last_evidence_at",
-            description="the first evidence is not after the last",
+        "evidence_is_in_order": rows_satisfy(
+            "first_evidence_at <= last_evidence_at", "the first evidence is not after the last"
         ),
-        "start_is_seen_or_not": ExpectRowsToSatisfy(
-            condition="(started_at is null) <> (started_before is null)",
-            description="either the start of the session was seen, or an upper bound for it is known",
+        "start_is_seen_or_not": rows_satisfy(
+            "(started_at is null) <> (started_before is null)",
+            "either the start of the session was seen, or an upper bound for it is known",
         ),
-        "start_precedes_evidence": ExpectRowsToSatisfy(
-            condition="coalesce(started_at, started_before) <= first_evidence_at",
-            description="the session began no later than the first evidence of the day",
+        "start_precedes_evidence": rows_satisfy(
+            "coalesce(started_at, started_before) <= first_evidence_at",
+            "the session began no later than the first evidence of the day",
         ),
-        "end_reason_is_known": ExpectRowsToSatisfy(
-            condition=f"end_reason in ({_REASONS})", description="the end reason is a value of the vocabulary"
+        "end_reason_is_known": is_one_of(
+            "end_reason", END_REASONS, "the end reason is a value of the vocabulary"
         ),
-        "ended_unless_open": ExpectRowsToSatisfy(
-            condition=(
-                "case end_reason when 'still_open' then ended_at is null "
-                "when 'connection_closed' then ended_at >= last_evidence_at else ended_at = last_evidence_at end"
-            ),
-            description="a session that ended did so at its last push or when its connection closed; one that may still be open has no end",
+        "ended_unless_open": rows_satisfy(
+            "case end_reason when 'still_open' then ended_at is null "
+            "when 'connection_closed' then ended_at >= last_evidence_at else ended_at = last_evidence_at end",
+            "a session that ended did so at its last push or when its connection closed; one that may still be open has no end",
         ),
-        "pushes_are_counted": ExpectRowsToSatisfy(
-            condition="pushes >= 1 and terminating_pushes between 0 and pushes and rejected_pushes between 0 and pushes",
-            description="at least one push, including terminating and rejected ones",
+        "pushes_are_counted": rows_satisfy(
+            "pushes >= 1 and terminating_pushes between 0 and pushes and rejected_pushes between 0 and pushes",
+            "at least one push, including terminating and rejected ones",
         ),
-        "points_are_counted": ExpectRowsToSatisfy(
-            condition="points >= 0", description="points are not negative"
+        "points_are_counted": rows_satisfy("points >= 0", "points are not negative"),
+        "gaps_are_long": rows_satisfy(
+            "gaps >= 0 and gap_seconds >= 60 * gaps and (gaps > 0 or gap_seconds = 0)",
+            "each gap is longer than a minute",
         ),
-        "gaps_are_long": ExpectRowsToSatisfy(
-            condition="gaps >= 0 and gap_seconds >= 60 * gaps and (gaps > 0 or gap_seconds = 0)",
-            description="each gap is longer than a minute",
+        "interval_has_source": rows_satisfy(
+            "case when push_interval_ms is null then push_interval_source is null "
+            "else push_interval_ms > 0 and push_interval_source in ('broker', 'observed') end",
+            "a push interval has a source",
         ),
-        "interval_has_source": ExpectRowsToSatisfy(
-            condition=(
-                "case when push_interval_ms is null then push_interval_source is null "
-                "else push_interval_ms > 0 and push_interval_source in ('broker', 'observed') end"
-            ),
-            description="a push interval has a source",
+        "subscription_changes_are_counted": rows_satisfy(
+            "subscription_changes between 0 and pushes - 1",
+            "there are fewer subscription changes than pushes",
         ),
-        "subscription_changes_are_counted": ExpectRowsToSatisfy(
-            condition="subscription_changes between 0 and pushes - 1",
-            description="there are fewer subscription changes than pushes",
+        "broker_ids_are_sorted": rows_satisfy(
+            "size(broker_ids) >= 1 and broker_ids = array_sort(array_distinct(broker_ids))",
+            "brokers are listed without duplicates, sorted",
         ),
-        "broker_ids_are_sorted": ExpectRowsToSatisfy(
-            condition="size(broker_ids) >= 1 and broker_ids = array_sort(array_distinct(broker_ids))",
-            description="brokers are listed without duplicates, sorted",
+        "addresses_are_sorted": rows_satisfy(
+            "size(client_addresses) <= 16 and client_addresses = array_sort(array_distinct(client_addresses))",
+            "at most 16 addresses, without duplicates, sorted",
         ),
-        "addresses_are_sorted": ExpectRowsToSatisfy(
-            condition="size(client_addresses) <= 16 and client_addresses = array_sort(array_distinct(client_addresses))",
-            description="at most 16 addresses, without duplicates, sorted",
-        ),
-        "zero_instance_is_flagged": ExpectRowsToSatisfy(
-            condition="(hex(client_instance_id) = repeat('0', 32)) = array_contains(flags, 'zero_instance_id')",
-            description="the zero instance id has its flag, and no other id has it",
+        "zero_instance_is_flagged": rows_satisfy(
+            "(hex(client_instance_id) = repeat('0', 32)) = array_contains(flags, 'zero_instance_id')",
+            "the zero instance id has its flag, and no other id has it",
         ),
         "flags_are_known": flags_are_known(CLIENT_SESSIONS),
-        "evidence_is_of_the_day": ExpectRowsToSatisfy(
-            condition="to_date(first_evidence_at) = dt and to_date(last_evidence_at) = dt",
+        "evidence_is_of_the_day": rows_satisfy(
+            "to_date(first_evidence_at) = dt and to_date(last_evidence_at) = dt",
+            "pushes were received on the day of their object; otherwise the dump has records under the wrong day",
             severity=WARNING,
-            description="pushes were received on the day of their object; otherwise the dump has records under the wrong day",
         ),
-        "no_push_is_lost": ExpectAggregateToBeBetween(
-            aggregate="coalesce(sum(pushes), 0) - {pushes}",
-            min_value=0,
-            max_value=0,
-            description="every push with an instance id is counted in exactly one session",
+        "no_push_is_lost": is_zero(
+            "coalesce(sum(pushes), 0) - {pushes}",
+            "every push with an instance id is counted in exactly one session",
         ),
-        "software_is_known": ExpectAggregateToBeBetween(
-            aggregate=f"coalesce(avg(cast(not ({kip511.is_declared('client_software_name')}) as double)), 0)",
-            max_value=0.1,
+        "software_is_known": share_is(
+            f"not ({kip511.is_declared('client_software_name')})",
+            "at most 10 % of sessions have no registered software name: clients that push metrics have sent one",
+            at_most=0.1,
+        ),
+        "instance_ids_are_real": aggregate_is(
+            "coalesce(count_if(array_contains(flags, 'zero_instance_id')), 0)",
+            "no sessions with the zero instance id: those clients cannot be distinguished",
+            at_most=0,
             severity=WARNING,
-            description="at most 10 % of sessions have no registered software name: clients that push metrics have sent one",
         ),
-        "instance_ids_are_real": ExpectAggregateToBeBetween(
-            aggregate="coalesce(count_if(array_contains(flags, 'zero_instance_id')), 0)",
-            max_value=0,
-            severity=WARNING,
-            description="no sessions with the zero instance id: those clients cannot be distinguished",
-        ),
-    }
-
-
-SUITE = Suite(CLIENT_SESSIONS, _expectations)
+    },
+)

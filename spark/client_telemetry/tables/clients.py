@@ -1,13 +1,12 @@
 """Clients: one row per client and day."""
 
-from typing import TYPE_CHECKING
-
 from pyspark.sql.types import ArrayType
 
 from client_telemetry.identity import client_key
 from client_telemetry.knowledge import kip511
 from client_telemetry.knowledge.vocabulary import APPLICATION_KINDS
-from client_telemetry.tables.suite import Expectations, Suite, every, flags_are_known
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import Suite, every, flags_are_known, is_zero, rows_satisfy, share_is
 from client_telemetry.tables.table import (
     API_USES,
     CLIENT,
@@ -26,9 +25,6 @@ from client_telemetry.tables.table import (
     listed,
     struct,
 )
-
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import ClientRow
 
 CLIENT_KEY = client_key.CLIENT_KEY
 """What tells clients of one cluster apart. Null and `unknown` are values of their own."""
@@ -99,7 +95,7 @@ APPLICATION = (
 OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
 """What verdicts take from a client's profile."""
 
-CLIENTS: "Table[ClientRow]" = Table(
+CLIENTS: "Table[rows.ClientRow]" = Table(
     name="clients",
     comment=(
         "One row per client and day: declared identity (`unknown` is kept), what it uses, who owns it. Rows are "
@@ -241,127 +237,100 @@ _UNKNOWN = f"not ({kip511.is_declared('client_software_name')})"
 _KINDS = listed(APPLICATION_KINDS)
 _RELATIONS = listed(RELATIONS)
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "seen_in_order": ExpectRowsToSatisfy(
-            condition="first_seen_at <= last_seen_at",
-            description="the first evidence of the day is not after the last",
+SUITE = Suite(
+    CLIENTS,
+    lambda: {
+        "seen_in_order": rows_satisfy(
+            "first_seen_at <= last_seen_at", "the first evidence of the day is not after the last"
         ),
-        "something_was_seen": ExpectRowsToSatisfy(
-            condition="instances >= 0 and connections >= 0 and refusals >= 0 and instances + connections + refusals > 0",
-            description="a client has at least one instance, connection or refusal",
+        "something_was_seen": rows_satisfy(
+            "instances >= 0 and connections >= 0 and refusals >= 0 and instances + connections + refusals > 0",
+            "a client has at least one instance, connection or refusal",
         ),
-        "sample_is_of_the_addresses": ExpectRowsToSatisfy(
-            condition="size(address_sample) = least(addresses, 5) and address_sample = array_sort(array_distinct(address_sample))",
-            description="the sample has the five smallest addresses, or all if there are fewer",
+        "sample_is_of_the_addresses": rows_satisfy(
+            "size(address_sample) = least(addresses, 5) and address_sample = array_sort(array_distinct(address_sample))",
+            "the sample has the five smallest addresses, or all if there are fewer",
         ),
-        "lists_are_sorted": ExpectRowsToSatisfy(
-            condition=(
-                "listeners = array_sort(array_distinct(listeners)) "
-                "and security_protocols = array_sort(array_distinct(security_protocols)) "
-                "and broker_software_versions = array_sort(array_distinct(broker_software_versions))"
+        "lists_are_sorted": rows_satisfy(
+            "listeners = array_sort(array_distinct(listeners)) "
+            "and security_protocols = array_sort(array_distinct(security_protocols)) "
+            "and broker_software_versions = array_sort(array_distinct(broker_software_versions))",
+            "listeners, security protocols and releases are listed without duplicates, sorted",
+        ),
+        "ids_are_sorted": rows_satisfy(
+            "size(group_ids) <= 64 and group_ids = array_sort(array_distinct(group_ids)) and "
+            "size(transactional_ids) <= 64 and transactional_ids = array_sort(array_distinct(transactional_ids))",
+            "at most 64 groups and transactional ids, without duplicates, sorted",
+        ),
+        "uses_are_sorted": rows_satisfy(
+            "api_uses = array_sort(api_uses) and "
+            "size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)",
+            "uses are sorted by API and version, without duplicates",
+        ),
+        "uses_are_counted": rows_satisfy(
+            every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"),
+            "counts are not negative, and a pair without a request of the day is not listed",
+        ),
+        "client_id_is_spelled": rows_satisfy(
+            "(client_id is null) = (client_id_sanitized is null) and (client_id is null) = (client_id_jmx is null) "
+            "and coalesce(client_id_sanitized, '') rlike '^[A-Za-z0-9._%-]*$'",
+            "a client id has both of Kafka's spellings (KIP-190)",
+        ),
+        "client_id_has_family": rows_satisfy(
+            "(client_id is null) = (client_family is null) "
+            "and (size(family_masks) = 0) = coalesce(client_id = client_family, true)",
+            "a client id has a family, and the masks are given if the two differ",
+        ),
+        "guesses_stand_beside_names": rows_satisfy(
+            f"(looks_like is null or {_UNKNOWN}) and (identified_as is null or not {_UNKNOWN})",
+            "looks_like is only set for clients that declare no name",
+        ),
+        "related_clients_are_others": rows_satisfy(
+            f"size(related) <= {MAX_RELATED} and "
+            + every(
+                "related",
+                "r",
+                f"r.relation in ({_RELATIONS}) and not (r.client_id <=> client_id and "
+                "r.client_software_name <=> client_software_name and "
+                "r.client_software_version <=> client_software_version)",
             ),
-            description="listeners, security protocols and releases are listed without duplicates, sorted",
+            "relations are values of the vocabulary, and no client is related to itself",
         ),
-        "ids_are_sorted": ExpectRowsToSatisfy(
-            condition=(
-                "size(group_ids) <= 64 and group_ids = array_sort(array_distinct(group_ids)) and "
-                "size(transactional_ids) <= 64 and transactional_ids = array_sort(array_distinct(transactional_ids))"
-            ),
-            description="at most 64 groups and transactional ids, without duplicates, sorted",
+        "short_lives_are_counted": rows_satisfy(
+            "short_lived_instances between 0 and instances and short_lived_connections between 0 and connections",
+            "short-lived instances and connections do not outnumber all of them",
         ),
-        "uses_are_sorted": ExpectRowsToSatisfy(
-            condition=(
-                "api_uses = array_sort(api_uses) and "
-                "size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)"
-            ),
-            description="uses are sorted by API and version, without duplicates",
+        "application_is_named": rows_satisfy(
+            f"application is not null and application_kind in ({_KINDS}) and "
+            "application_notes = array_sort(array_distinct(application_notes))",
+            "every client belongs to an application with a kind from the vocabulary",
         ),
-        "uses_are_counted": ExpectRowsToSatisfy(
-            condition=every(
-                "api_uses", "u", "u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0"
-            ),
-            description="counts are not negative, and a pair without a request of the day is not listed",
+        "owner_has_rule": rows_satisfy(
+            "(owner is null) = (owner_rule is null) and (owner is not null or owner_contact is null)",
+            "an owner comes from a rule",
         ),
-        "client_id_is_spelled": ExpectRowsToSatisfy(
-            condition=(
-                "(client_id is null) = (client_id_sanitized is null) and (client_id is null) = (client_id_jmx is null) "
-                "and coalesce(client_id_sanitized, '') rlike '^[A-Za-z0-9._%-]*$'"
-            ),
-            description="a client id has both of Kafka's spellings (KIP-190)",
-        ),
-        "client_id_has_family": ExpectRowsToSatisfy(
-            condition=(
-                "(client_id is null) = (client_family is null) "
-                "and (size(family_masks) = 0) = coalesce(client_id = client_family, true)"
-            ),
-            description="a client id has a family, and the masks are given if the two differ",
-        ),
-        "guesses_stand_beside_names": ExpectRowsToSatisfy(
-            condition=f"(looks_like is null or {_UNKNOWN}) and (identified_as is null or not {_UNKNOWN})",
-            description="looks_like is only set for clients that declare no name",
-        ),
-        "related_clients_are_others": ExpectRowsToSatisfy(
-            condition=(
-                f"size(related) <= {MAX_RELATED} and "
-                + every(
-                    "related",
-                    "r",
-                    f"r.relation in ({_RELATIONS}) and not (r.client_id <=> client_id and "
-                    "r.client_software_name <=> client_software_name and "
-                    "r.client_software_version <=> client_software_version)",
-                )
-            ),
-            description="relations are values of the vocabulary, and no client is related to itself",
-        ),
-        "short_lives_are_counted": ExpectRowsToSatisfy(
-            condition="short_lived_instances between 0 and instances and short_lived_connections between 0 and connections",
-            description="short-lived instances and connections do not outnumber all of them",
-        ),
-        "application_is_named": ExpectRowsToSatisfy(
-            condition=(
-                f"application is not null and application_kind in ({_KINDS}) and "
-                "application_notes = array_sort(array_distinct(application_notes))"
-            ),
-            description="every client belongs to an application with a kind from the vocabulary",
-        ),
-        "owner_has_rule": ExpectRowsToSatisfy(
-            condition="(owner is null) = (owner_rule is null) and (owner is not null or owner_contact is null)",
-            description="an owner comes from a rule",
-        ),
-        "unknown_software_is_flagged": ExpectRowsToSatisfy(
-            condition=f"({_UNKNOWN}) = array_contains(flags, 'software_unknown')",
-            description="a client without a software name has the flag, and no other client has it",
+        "unknown_software_is_flagged": rows_satisfy(
+            f"({_UNKNOWN}) = array_contains(flags, 'software_unknown')",
+            "a client without a software name has the flag, and no other client has it",
         ),
         "flags_are_known": flags_are_known(CLIENTS),
-        "no_connection_is_lost": ExpectAggregateToBeBetween(
-            aggregate="coalesce(sum(connections + refusals), 0) - {connections}",
-            min_value=0,
-            max_value=0,
-            description="every connection and refusal of the day belongs to exactly one client",
+        "no_connection_is_lost": is_zero(
+            "coalesce(sum(connections + refusals), 0) - {connections}",
+            "every connection and refusal of the day belongs to exactly one client",
         ),
-        "no_session_is_lost": ExpectAggregateToBeBetween(
-            aggregate="coalesce(sum(instances), 0) - {sessions}",
-            min_value=0,
-            max_value=0,
-            description="every session of the day belongs to exactly one client",
+        "no_session_is_lost": is_zero(
+            "coalesce(sum(instances), 0) - {sessions}",
+            "every session of the day belongs to exactly one client",
         ),
-        "clients_have_owners": ExpectAggregateToBeBetween(
-            aggregate="coalesce(avg(cast(owner is null as double)), 0)",
-            max_value=0.2,
-            severity=WARNING,
-            description="at most 20 % of clients match no owner rule: add rules, otherwise nobody is notified of what breaks",
+        "clients_have_owners": share_is(
+            "owner is null",
+            "at most 20 % of clients match no owner rule: add rules, otherwise nobody is notified of what breaks",
+            at_most=0.2,
         ),
-        "software_is_known": ExpectAggregateToBeBetween(
-            aggregate=f"coalesce(avg(cast({_UNKNOWN} as double)), 0)",
-            max_value=0.5,
-            severity=WARNING,
-            description="at most 50 % of clients declare no library (KIP-511): those can be identified only by their requests",
+        "software_is_known": share_is(
+            f"{_UNKNOWN}",
+            "at most 50 % of clients declare no library (KIP-511): those can be identified only by their requests",
+            at_most=0.5,
         ),
-    }
-
-
-SUITE = Suite(CLIENTS, _expectations)
+    },
+)

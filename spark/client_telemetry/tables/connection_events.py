@@ -1,8 +1,7 @@
 """Events of the connection registry (KIP-511)."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite, every, flags_are_known
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import WARNING, Suite, every, flags_are_known, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     API_ERRORS,
     API_USES,
@@ -23,10 +22,7 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import ConnectionEventRow
-
-CONNECTION_EVENTS: "Table[ConnectionEventRow]" = Table(
+CONNECTION_EVENTS: "Table[rows.ConnectionEventRow]" = Table(
     name="connection_events",
     comment="One row per event of the connection registry: a connection opened, was active, or closed; a login failed; "
     "a summary of short connections.",
@@ -98,38 +94,26 @@ CONNECTION_EVENTS: "Table[ConnectionEventRow]" = Table(
     },
 )
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy, ExpectTableRowCountToEqual
-
-    return {
-        "kind_is_known": ExpectRowsToSatisfy(
-            condition=(
-                "kind in ('opened', 'active', 'closed', 'authentication_failed', 'summary') "
-                "or array_contains(flags, 'unknown_kind')"
-            ),
-            description="the event is of a known kind, or flagged",
+SUITE = Suite(
+    CONNECTION_EVENTS,
+    lambda: {
+        "kind_is_known": rows_satisfy(
+            "kind in ('opened', 'active', 'closed', 'authentication_failed', 'summary') "
+            "or array_contains(flags, 'unknown_kind')",
+            "the event is of a known kind, or flagged",
         ),
-        "stands_for_something": ExpectRowsToSatisfy(
-            condition="connections is null or connections > 0",
+        "stands_for_something": rows_satisfy(
+            "connections is null or connections > 0",
+            "a summary of failures or connections represents at least one",
             severity=WARNING,
-            description="a summary of failures or connections represents at least one",
         ),
-        "uses_are_counted": ExpectRowsToSatisfy(
-            condition=every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0"),
-            description="request counts are not negative",
+        "uses_are_counted": rows_satisfy(
+            every("api_uses", "u", "u.requests >= 0 and u.rejected >= 0"), "request counts are not negative"
         ),
-        "opened_before_observed": ExpectRowsToSatisfy(
-            condition="opened_at <= observed_at",
-            severity=WARNING,
-            description="no event is dated before its connection opened",
+        "opened_before_observed": rows_satisfy(
+            "opened_at <= observed_at", "no event is dated before its connection opened", severity=WARNING
         ),
         "flags_are_known": flags_are_known(CONNECTION_EVENTS),
-        "rows_match_ledger": ExpectTableRowCountToEqual(
-            value={"$PARAMETER": "event_rows"},
-            description="the number of events matches the ledger",
-        ),
-    }
-
-
-SUITE = Suite(CONNECTION_EVENTS, _expectations)
+        "rows_match_ledger": row_count_is("event_rows", "the number of events matches the ledger"),
+    },
+)

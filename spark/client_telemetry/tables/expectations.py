@@ -15,15 +15,13 @@ from great_expectations.expectations.core.expect_table_row_count_to_equal import
     ExpectTableRowCountToEqual as ExpectTableRowCountToEqual,
 )
 from great_expectations.expectations.expectation import BatchExpectation
-from great_expectations.expectations.metadata_types import FailureSeverity
+from great_expectations.expectations.metadata_types import FailureSeverity as FailureSeverity
 from great_expectations.expectations.metrics.metric_provider import metric_partial
 from great_expectations.expectations.metrics.table_metric_provider import TableMetricProvider
 from great_expectations.validator.metric_configuration import MetricConfiguration
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-WARNING: Final = FailureSeverity.WARNING
-"""An expectation that fails without blocking publication; the default blocks it."""
 _ROWS: Final = "table.row_count"
 _AGGREGATE: Final = "table.aggregate"
 _UNEXPECTED: Final = "table.unexpected_rows_count"

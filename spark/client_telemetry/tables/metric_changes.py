@@ -1,8 +1,7 @@
 """What an upgrade changed in what clients measure of themselves, and in what brokers count of them."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import WARNING, Suite, aggregate_is, is_one_of, rows_satisfy
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -16,16 +15,12 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
-    listed,
 )
-
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import MetricChangeRow
 
 SCOPES = ("client", "instance", "version", "owner")
 FORMS = ("ratio", "difference")
 
-METRIC_CHANGES: "Table[MetricChangeRow]" = Table(
+METRIC_CHANGES: "Table[rows.MetricChangeRow]" = Table(
     name="metric_changes",
     comment="One row per review of an upgrade, group of clients and metric: values before and after, with an interval.",
     columns=(
@@ -91,48 +86,31 @@ METRIC_CHANGES: "Table[MetricChangeRow]" = Table(
     partition=("cluster_id", "review_id"),
 )
 
-_SCOPES = listed(SCOPES)
-_FORMS = listed(FORMS)
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "scope_is_known": ExpectRowsToSatisfy(
-            condition=f"scope in ({_SCOPES})", description="the scope is a value of the vocabulary"
+SUITE = Suite(
+    METRIC_CHANGES,
+    lambda: {
+        "scope_is_known": is_one_of("scope", SCOPES, "the scope is a value of the vocabulary"),
+        "form_is_known": is_one_of("form", FORMS, "the form is a value of the vocabulary"),
+        "interval_is_ordered": rows_satisfy(
+            "low <= high", "the lower end of an interval is not above its upper end"
         ),
-        "form_is_known": ExpectRowsToSatisfy(
-            condition=f"form in ({_FORMS})", description="the form is a value of the vocabulary"
+        "p_value_is_a_probability": rows_satisfy("p_value between 0 and 1", "a p value is between 0 and 1"),
+        "direction_is_known": is_one_of(
+            "direction", ("up", "down", "same"), "the direction is a value of the vocabulary"
         ),
-        "interval_is_ordered": ExpectRowsToSatisfy(
-            condition="low <= high", description="the lower end of an interval is not above its upper end"
+        "unchanged_is_not_worse": rows_satisfy("changed or not worse", "only a changed metric can be worse"),
+        "windows_do_not_overlap": rows_satisfy(
+            "before_from < before_until and before_until <= after_from and after_from < after_until",
+            "the window before the upgrade ends before the window after it begins",
         ),
-        "p_value_is_a_probability": ExpectRowsToSatisfy(
-            condition="p_value between 0 and 1", description="a p value is between 0 and 1"
-        ),
-        "direction_is_known": ExpectRowsToSatisfy(
-            condition="direction in ('up', 'down', 'same')",
-            description="the direction is a value of the vocabulary",
-        ),
-        "unchanged_is_not_worse": ExpectRowsToSatisfy(
-            condition="changed or not worse", description="only a changed metric can be worse"
-        ),
-        "windows_do_not_overlap": ExpectRowsToSatisfy(
-            condition="before_from < before_until and before_until <= after_from and after_from < after_until",
-            description="the window before the upgrade ends before the window after it begins",
-        ),
-        "has_instances": ExpectRowsToSatisfy(
-            condition="instances > 0", description="a comparison is based on at least one instance"
-        ),
-        "most_is_as_before": ExpectAggregateToBeBetween(
-            aggregate="coalesce(avg(if(changed, 1, 0)), 0)",
-            min_value=0,
-            max_value=0.5,
+        "has_instances": rows_satisfy("instances > 0", "a comparison is based on at least one instance"),
+        "most_is_as_before": aggregate_is(
+            "coalesce(avg(if(changed, 1, 0)), 0)",
+            "at most 50 % of metrics changed: with more, the two windows may not be comparable",
+            at_least=0,
+            at_most=0.5,
             severity=WARNING,
-            description="at most 50 % of metrics changed: with more, the two windows may not be comparable",
         ),
-    }
-
-
-SUITE = Suite(METRIC_CHANGES, _expectations)
+    },
+)

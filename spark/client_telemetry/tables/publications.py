@@ -1,7 +1,6 @@
 """What readers of several tables resolve through: which snapshots belong together."""
 
-from typing import TYPE_CHECKING
-
+from client_telemetry.tables import rows
 from client_telemetry.tables.table import (
     CLUSTER_ID,
     DATE,
@@ -15,10 +14,7 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import PublicationRow
-
-PUBLICATIONS: "Table[PublicationRow]" = Table(
+PUBLICATIONS: "Table[rows.PublicationRow]" = Table(
     name="publications",
     comment="One row per stage that published: the snapshot of each table that it updated. Written last.",
     columns=(

@@ -1,7 +1,6 @@
 """Results of the quality gates. Written even when a gate fails."""
 
-from typing import TYPE_CHECKING
-
+from client_telemetry.tables import rows
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLUSTER_ID,
@@ -14,10 +13,7 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import QualityResultRow
-
-QUALITY_RESULTS: "Table[QualityResultRow]" = Table(
+QUALITY_RESULTS: "Table[rows.QualityResultRow]" = Table(
     name="quality_results",
     comment="One row per gate, table and expectation: what was checked and what was found.",
     columns=(

@@ -1,8 +1,14 @@
 """The ledger: every object that arrived, its content and its status."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite, flags_are_known
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import (
+    WARNING,
+    Suite,
+    aggregate_is,
+    flags_are_known,
+    is_one_of,
+    rows_satisfy,
+)
 from client_telemetry.tables.table import (
     CLUSTER_ID,
     DT,
@@ -14,11 +20,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
-    listed,
 )
-
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import RawObjectRow
 
 STATUSES = {
     "new": "arrived and not yet decoded, or changed since it was decoded",
@@ -30,7 +32,7 @@ STATUSES = {
     "too_late": "arrived after the period in which late objects are read, and was not read: `error` says how to read it",
 }
 
-RAW_OBJECTS: "Table[RawObjectRow]" = Table(
+RAW_OBJECTS: "Table[rows.RawObjectRow]" = Table(
     name="raw_objects",
     comment="One row per raw object: the ledger of what arrived, with its status.",
     columns=(
@@ -72,45 +74,36 @@ RAW_OBJECTS: "Table[RawObjectRow]" = Table(
     },
 )
 
-_STATUSES = listed(STATUSES)
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "status_is_known": ExpectRowsToSatisfy(
-            condition=f"status in ({_STATUSES})", description="status is a value of the vocabulary"
+SUITE = Suite(
+    RAW_OBJECTS,
+    lambda: {
+        "status_is_known": is_one_of("status", STATUSES, "status is a value of the vocabulary"),
+        "records_add_up": rows_satisfy(
+            "records is null or records = rows + duplicates + undecodable",
+            "every record of an object is a row, a duplicate or an undecodable record",
         ),
-        "records_add_up": ExpectRowsToSatisfy(
-            condition="records is null or records = rows + duplicates + undecodable",
-            description="every record of an object is a row, a duplicate or an undecodable record",
+        "name_tells_a_range": rows_satisfy(
+            "first_sequence is null or first_sequence <= last_sequence",
+            "the sequences in the name are a range",
         ),
-        "name_tells_a_range": ExpectRowsToSatisfy(
-            condition="first_sequence is null or first_sequence <= last_sequence",
-            description="the sequences in the name are a range",
-        ),
-        "fault_has_a_reason": ExpectRowsToSatisfy(
-            condition="status in ('new', 'decoded') or error is not null",
-            description="an object that was not read completely has a reason",
+        "fault_has_a_reason": rows_satisfy(
+            "status in ('new', 'decoded') or error is not null",
+            "an object that was not read completely has a reason",
         ),
         "flags_are_known": flags_are_known(RAW_OBJECTS),
-        "objects_are_readable": ExpectAggregateToBeBetween(
-            aggregate="count_if(status in ('torn', 'damaged', 'unreadable', 'empty'))",
-            max_value=0,
+        "objects_are_readable": aggregate_is(
+            "count_if(status in ('torn', 'damaged', 'unreadable', 'empty'))",
+            "no objects (including manifests) that could not be read completely: see their error, and undecodable_records",
+            at_most=0,
             severity=WARNING,
-            description="no objects (including manifests) that could not be read completely: see their error, and undecodable_records",
         ),
-        "objects_match_manifests": ExpectAggregateToBeBetween(
-            aggregate=(
-                "count_if(size(array_intersect(flags, array('digest_mismatch', 'size_mismatch', 'record_count_mismatch', "
-                "'not_in_manifest'))) > 0)"
-            ),
-            max_value=0,
+        "objects_match_manifests": aggregate_is(
+            "count_if(size(array_intersect(flags, array('digest_mismatch', 'size_mismatch', 'record_count_mismatch', "
+            "'not_in_manifest'))) > 0)",
+            "no objects that differ from their manifest: see their flags",
+            at_most=0,
             severity=WARNING,
-            description="no objects that differ from their manifest: see their flags",
         ),
-    }
-
-
-SUITE = Suite(RAW_OBJECTS, _expectations)
+    },
+)

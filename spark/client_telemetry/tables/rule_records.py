@@ -1,14 +1,10 @@
 """How often each rule was right, by review."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import WARNING, Suite, aggregate_is, rows_satisfy
 from client_telemetry.tables.table import CLUSTER_ID, LONG, PROCESSING_TIME, STRING, TIMESTAMP, Column, Table
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import RuleRecordRow
-
-RULE_RECORDS: "Table[RuleRecordRow]" = Table(
+RULE_RECORDS: "Table[rows.RuleRecordRow]" = Table(
     name="rule_records",
     comment="One row per review of an upgrade and rule that predicted harm: what happened to the clients with a finding of the rule.",
     columns=(
@@ -50,27 +46,23 @@ RULE_RECORDS: "Table[RuleRecordRow]" = Table(
     partition=("cluster_id", "review_id"),
 )
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "counts_are_not_negative": ExpectRowsToSatisfy(
-            condition="least(predicted, happened, did_not_happen, not_triggered, cannot_tell, missed) >= 0",
-            description="client counts are not negative",
+SUITE = Suite(
+    RULE_RECORDS,
+    lambda: {
+        "counts_are_not_negative": rows_satisfy(
+            "least(predicted, happened, did_not_happen, not_triggered, cannot_tell, missed) >= 0",
+            "client counts are not negative",
         ),
-        "every_client_is_counted_once": ExpectRowsToSatisfy(
-            condition="predicted = happened + did_not_happen + not_triggered + cannot_tell",
-            description="each client with a finding of the rule is in one of the four columns",
+        "every_client_is_counted_once": rows_satisfy(
+            "predicted = happened + did_not_happen + not_triggered + cannot_tell",
+            "each client with a finding of the rule is in one of the four columns",
         ),
-        "rules_are_mostly_right": ExpectAggregateToBeBetween(
-            aggregate="coalesce(sum(did_not_happen) / nullif(sum(happened + did_not_happen), 0), 0)",
-            min_value=0,
-            max_value=0.5,
+        "rules_are_mostly_right": aggregate_is(
+            "coalesce(sum(did_not_happen) / nullif(sum(happened + did_not_happen), 0), 0)",
+            "at most 50 % of predictions did not come true: with more, the knowledge base or the records are wrong",
+            at_least=0,
+            at_most=0.5,
             severity=WARNING,
-            description="at most 50 % of predictions did not come true: with more, the knowledge base or the records are wrong",
         ),
-    }
-
-
-SUITE = Suite(RULE_RECORDS, _expectations)
+    },
+)

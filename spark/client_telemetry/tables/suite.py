@@ -1,8 +1,8 @@
 """What a suite is: the expectations about one table. How they are validated: pipeline/quality.py."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 from client_telemetry.tables.table import Table, listed
 
@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 else:
     Expectations = dict
 
+Severity = Literal["critical", "warning"]
+CRITICAL: Final = "critical"
+WARNING: Final = "warning"
+"""Of an expectation that fails without blocking publication; a critical one blocks it."""
+
 
 @dataclass(frozen=True)
 class Suite:
-    """The expectations about one table. `declare` imports Great Expectations, which takes seconds, so tables can be imported
-    without it.
+    """The expectations about one table. `declare` makes them by the functions below, which import Great Expectations: that
+    takes seconds, so tables can be imported without it.
     """
 
     table: Table
@@ -29,22 +34,77 @@ class Suite:
     @property
     def expectations(self) -> Expectations:
         """By name. Every suite has `present_<column>` for each column that may not be null and `key_is_unique`."""
-        from client_telemetry.tables.expectations import ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
         present: Expectations = {
-            f"present_{column.name}": ExpectRowsToSatisfy(
-                condition=f"`{column.name}` is not null", description=f"{column.name} is never null"
+            f"present_{column.name}": rows_satisfy(
+                f"`{column.name}` is not null", f"{column.name} is never null"
             )
             for column in self.table.columns
             if not column.nullable
         }
         columns = ", ".join(f"`{name}`" for name in self.table.key)
-        unique = ExpectAggregateToBeBetween(
-            aggregate=f"count(*) - count(distinct struct({columns}))",
-            max_value=0,
-            description=f"({', '.join(self.table.key)}) is unique, nulls counted as equal",
+        unique = aggregate_is(
+            f"count(*) - count(distinct struct({columns}))",
+            f"({', '.join(self.table.key)}) is unique, nulls counted as equal",
+            at_most=0,
         )
         return present | {"key_is_unique": unique} | self.declare()
+
+
+def rows_satisfy(condition: str, description: str, severity: Severity = CRITICAL) -> "ExpectRowsToSatisfy":
+    from client_telemetry.tables.expectations import ExpectRowsToSatisfy, FailureSeverity
+
+    return ExpectRowsToSatisfy(
+        condition=condition, description=description, severity=FailureSeverity(severity)
+    )
+
+
+def is_one_of(column: str, words: Iterable[str], description: str) -> "ExpectRowsToSatisfy":
+    return rows_satisfy(f"{column} in ({listed(words)})", description)
+
+
+def flags_are_known(table: Table) -> "ExpectRowsToSatisfy":
+    """The expectation of every table with flags: the vocabulary of the table, nothing else."""
+    return rows_satisfy(
+        f"size(array_except(flags, array({listed(table.flags)}))) = 0",
+        "flags are values of the table's vocabulary",
+    )
+
+
+def aggregate_is(
+    aggregate: str,
+    description: str,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    severity: Severity = CRITICAL,
+) -> "Expectation":
+    from client_telemetry.tables.expectations import ExpectAggregateToBeBetween, FailureSeverity
+
+    return ExpectAggregateToBeBetween(
+        aggregate=aggregate,
+        min_value=at_least,
+        max_value=at_most,
+        description=description,
+        severity=FailureSeverity(severity),
+    )
+
+
+def is_zero(aggregate: str, description: str) -> "Expectation":
+    return aggregate_is(aggregate, description, at_least=0, at_most=0)
+
+
+def share_is(condition: str, description: str, at_most: float) -> "Expectation":
+    """A warning if the condition is true of a larger share of the rows."""
+    return aggregate_is(
+        f"coalesce(avg(cast({condition} as double)), 0)", description, at_most=at_most, severity=WARNING
+    )
+
+
+def row_count_is(number: int | str, description: str) -> "Expectation":
+    """`number`: also as the name of the fact of the stage that has it."""
+    from client_telemetry.tables.expectations import ExpectTableRowCountToEqual
+
+    value = {"$PARAMETER": number} if isinstance(number, str) else number
+    return ExpectTableRowCountToEqual(value=value, description=description)
 
 
 def every(lists: str, item: str, condition: str) -> str:
@@ -55,14 +115,3 @@ def every(lists: str, item: str, condition: str) -> str:
     "size(filter(steps, s -> not coalesce(s.step <> '', false))) = 0"
     """
     return f"size(filter({lists}, {item} -> not coalesce({condition}, false))) = 0"
-
-
-def flags_are_known(table: Table) -> "ExpectRowsToSatisfy":
-    """The expectation of every table with flags: the vocabulary of the table, nothing else."""
-    from client_telemetry.tables.expectations import ExpectRowsToSatisfy
-
-    words = listed(table.flags)
-    return ExpectRowsToSatisfy(
-        condition=f"size(array_except(flags, array({words}))) = 0",
-        description="flags are values of the table's vocabulary",
-    )

@@ -1,9 +1,8 @@
 """Input that could not be read, with its bytes and the reason."""
 
-from typing import TYPE_CHECKING
-
 from client_telemetry.formats.raw.errors import vocabulary
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import WARNING, Suite, aggregate_is, is_one_of, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     BINARY,
     CLUSTER_ID,
@@ -14,13 +13,9 @@ from client_telemetry.tables.table import (
     STRING,
     Column,
     Table,
-    listed,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import UndecodableRecordRow
-
-UNDECODABLE_RECORDS: "Table[UndecodableRecordRow]" = Table(
+UNDECODABLE_RECORDS: "Table[rows.UndecodableRecordRow]" = Table(
     name="undecodable_records",
     comment="One row per record, tail or object that could not be read. Nothing is dropped without a row here.",
     columns=(
@@ -46,37 +41,24 @@ UNDECODABLE_RECORDS: "Table[UndecodableRecordRow]" = Table(
     key=("source_object", "source_offset"),
 )
 
-_CLASSES = listed(error.__name__ for error in vocabulary())
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import (
-        WARNING,
-        ExpectAggregateToBeBetween,
-        ExpectRowsToSatisfy,
-        ExpectTableRowCountToEqual,
-    )
-
-    return {
-        "error_class_is_known": ExpectRowsToSatisfy(
-            condition=f"error_class in ({_CLASSES})", description="the error class is known"
+SUITE = Suite(
+    UNDECODABLE_RECORDS,
+    lambda: {
+        "error_class_is_known": is_one_of(
+            "error_class", [error.__name__ for error in vocabulary()], "the error class is known"
         ),
-        "message_is_there": ExpectRowsToSatisfy(condition="message <> ''", description="there is a message"),
-        "bytes_are_kept": ExpectRowsToSatisfy(
-            condition="octet_length(bytes) = least(bytes_total, 65536) or octet_length(bytes) = 65536",
-            description="the original bytes are kept, up to 64 KiB",
+        "message_is_there": rows_satisfy("message <> ''", "there is a message"),
+        "bytes_are_kept": rows_satisfy(
+            "octet_length(bytes) = least(bytes_total, 65536) or octet_length(bytes) = 65536",
+            "the original bytes are kept, up to 64 KiB",
         ),
-        "rows_match_ledger": ExpectTableRowCountToEqual(
-            value={"$PARAMETER": "undecodable"},
-            description="the number of records matches the ledger",
-        ),
-        "few_are_undecodable": ExpectAggregateToBeBetween(
-            aggregate="count(*) / greatest({records}, 1)",
-            max_value=0.001,
+        "rows_match_ledger": row_count_is("undecodable", "the number of records matches the ledger"),
+        "few_are_undecodable": aggregate_is(
+            "count(*) / greatest({records}, 1)",
+            "at most 0.1 % of records are undecodable",
+            at_most=0.001,
             severity=WARNING,
-            description="at most 0.1 % of records are undecodable",
         ),
-    }
-
-
-SUITE = Suite(UNDECODABLE_RECORDS, _expectations)
+    },
+)

@@ -1,9 +1,8 @@
 """The reasons behind the verdicts."""
 
-from typing import TYPE_CHECKING
-
+from client_telemetry.tables import rows
 from client_telemetry.tables.clients import CLIENT_KEY, PROGRAM
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables.suite import WARNING, Suite, is_one_of, rows_satisfy
 from client_telemetry.tables.table import (
     CLIENT,
     CLUSTER_ID,
@@ -17,14 +16,10 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
-    listed,
 )
 from client_telemetry.tables.upgrade_verdicts import VERDICTS
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import UpgradeFindingRow
-
-UPGRADE_FINDINGS: "Table[UpgradeFindingRow]" = Table(
+UPGRADE_FINDINGS: "Table[rows.UpgradeFindingRow]" = Table(
     name="upgrade_findings",
     comment="One row per upgrade question, client, rule and API: one reason, with its evidence and source.",
     columns=(
@@ -79,40 +74,28 @@ UPGRADE_FINDINGS: "Table[UpgradeFindingRow]" = Table(
     partition=("cluster_id", "report_id"),
 )
 
-_WORDS = listed(VERDICTS)
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy
-
-    return {
-        "verdict_is_known": ExpectRowsToSatisfy(
-            condition=f"verdict in ({_WORDS})", description="the verdict is a value of the vocabulary"
+SUITE = Suite(
+    UPGRADE_FINDINGS,
+    lambda: {
+        "verdict_is_known": is_one_of("verdict", VERDICTS, "the verdict is a value of the vocabulary"),
+        "rule_has_a_source": rows_satisfy("source <> ''", "every finding has the source of its rule"),
+        "explanation_is_present": rows_satisfy("explanation <> ''", "every finding has an explanation"),
+        "observed_means_requests": rows_satisfy(
+            "confidence <> 'observed' or requests > 0", "an observed finding has requests"
         ),
-        "rule_has_a_source": ExpectRowsToSatisfy(
-            condition="source <> ''", description="every finding has the source of its rule"
+        "condition_is_settled_or_not": rows_satisfy(
+            "(condition is null) = (condition_met is null)",
+            "a condition is met, not met or unknown; without a condition, none of these is set",
         ),
-        "explanation_is_present": ExpectRowsToSatisfy(
-            condition="explanation <> ''", description="every finding has an explanation"
+        "records_have_a_sequence": rows_satisfy(
+            "size(source_objects) = size(source_sequences)",
+            "each raw object has the sequence of a record in it",
         ),
-        "observed_means_requests": ExpectRowsToSatisfy(
-            condition="confidence <> 'observed' or requests > 0",
-            description="an observed finding has requests",
-        ),
-        "condition_is_settled_or_not": ExpectRowsToSatisfy(
-            condition="(condition is null) = (condition_met is null)",
-            description="a condition is met, not met or unknown; without a condition, none of these is set",
-        ),
-        "records_have_a_sequence": ExpectRowsToSatisfy(
-            condition="size(source_objects) = size(source_sequences)",
-            description="each raw object has the sequence of a record in it",
-        ),
-        "observed_cites_its_source": ExpectRowsToSatisfy(
-            condition="confidence <> 'observed' or size(source_objects) > 0",
+        "observed_cites_its_source": rows_satisfy(
+            "confidence <> 'observed' or size(source_objects) > 0",
+            "an observed finding lists the raw objects with the requests",
             severity=WARNING,
-            description="an observed finding lists the raw objects with the requests",
         ),
-    }
-
-
-SUITE = Suite(UPGRADE_FINDINGS, _expectations)
+    },
+)

@@ -1,8 +1,7 @@
 """What an upgrade did to each client."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import Suite, is_one_of, is_zero, rows_satisfy
 from client_telemetry.tables.table import (
     CLIENT,
     CLUSTER_ID,
@@ -20,9 +19,6 @@ from client_telemetry.tables.table import (
     struct,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import UpgradeOutcomeRow
-
 OUTCOMES = {
     "failing": "does not do its work, or part of it",
     "gone_or_locked_out": "seen before, silent since",
@@ -35,7 +31,7 @@ OUTCOMES = {
 }
 PHASES = ("rolling", "not_finalized", "finalized", "rolled_back")
 
-UPGRADE_OUTCOMES: "Table[UpgradeOutcomeRow]" = Table(
+UPGRADE_OUTCOMES: "Table[rows.UpgradeOutcomeRow]" = Table(
     name="upgrade_outcomes",
     comment="One row per review of an upgrade, client and phase: what was predicted and what happened.",
     columns=(
@@ -106,55 +102,41 @@ UPGRADE_OUTCOMES: "Table[UpgradeOutcomeRow]" = Table(
 
 FAILURES = ("refused", "authentication_failed", "silent_function", "stuck", "partly")
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import ExpectAggregateToBeBetween, ExpectRowsToSatisfy
-
-    return {
-        "outcome_is_known": ExpectRowsToSatisfy(
-            condition=f"outcome in ({listed(tuple(OUTCOMES))})",
-            description="the outcome is a value of the vocabulary",
+SUITE = Suite(
+    UPGRADE_OUTCOMES,
+    lambda: {
+        "outcome_is_known": is_one_of("outcome", OUTCOMES, "the outcome is a value of the vocabulary"),
+        "phase_is_known": is_one_of("phase", PHASES, "the phase is a value of the vocabulary"),
+        "failing_says_how_and_since_when": rows_satisfy(
+            f"outcome <> 'failing' or (coalesce(kind, '') in ({listed(FAILURES)}) and since is not null)",
+            "a failing client has a kind and a start time",
         ),
-        "phase_is_known": ExpectRowsToSatisfy(
-            condition=f"phase in ({listed(PHASES)})", description="the phase is a value of the vocabulary"
+        "gone_says_how": rows_satisfy(
+            "outcome <> 'gone_or_locked_out' or coalesce(kind, '') in ('left_group', 'failed_logins', 'silent')",
+            "a client that is gone has a kind",
         ),
-        "failing_says_how_and_since_when": ExpectRowsToSatisfy(
-            condition=f"outcome <> 'failing' or (coalesce(kind, '') in ({listed(FAILURES)}) and since is not null)",
-            description="a failing client has a kind and a start time",
+        "harm_has_its_evidence": rows_satisfy(
+            "outcome not in ('failing', 'failing_before', 'gone_or_locked_out') or size(reasons) > 0",
+            "a harmful outcome has the brokers' records as reasons",
         ),
-        "gone_says_how": ExpectRowsToSatisfy(
-            condition="outcome <> 'gone_or_locked_out' or coalesce(kind, '') in ('left_group', 'failed_logins', 'silent')",
-            description="a client that is gone has a kind",
+        "confidence_is_known": is_one_of(
+            "confidence", ("certain", "likely", "possible"), "the confidence is a value of the vocabulary"
         ),
-        "harm_has_its_evidence": ExpectRowsToSatisfy(
-            condition="outcome not in ('failing', 'failing_before', 'gone_or_locked_out') or size(reasons) > 0",
-            description="a harmful outcome has the brokers' records as reasons",
+        "comparison_is_known": rows_satisfy(
+            "comparison in ('happened', 'did_not_happen', 'unexpected', 'as_predicted', 'not_triggered', "
+            "'fixed_meanwhile', 'cannot_tell', 'not_counted')",
+            "the comparison is a value of the vocabulary",
         ),
-        "confidence_is_known": ExpectRowsToSatisfy(
-            condition="confidence in ('certain', 'likely', 'possible')",
-            description="the confidence is a value of the vocabulary",
+        "safe_is_not_said_to_have_happened": rows_satisfy(
+            "comparison <> 'as_predicted' or outcome <> 'failing'",
+            "a failing client does not count as correctly predicted safe",
         ),
-        "comparison_is_known": ExpectRowsToSatisfy(
-            condition=(
-                "comparison in ('happened', 'did_not_happen', 'unexpected', 'as_predicted', 'not_triggered', "
-                "'fixed_meanwhile', 'cannot_tell', 'not_counted')"
-            ),
-            description="the comparison is a value of the vocabulary",
+        "phase_ends_after_it_begins": rows_satisfy(
+            "phase_until >= phase_from", "a phase ends after it begins"
         ),
-        "safe_is_not_said_to_have_happened": ExpectRowsToSatisfy(
-            condition="comparison <> 'as_predicted' or outcome <> 'failing'",
-            description="a failing client does not count as correctly predicted safe",
+        "every_client_is_reviewed": is_zero(
+            "count(*) - {clients} * {phases}",
+            "one row for every client and phase",
         ),
-        "phase_ends_after_it_begins": ExpectRowsToSatisfy(
-            condition="phase_until >= phase_from", description="a phase ends after it begins"
-        ),
-        "every_client_is_reviewed": ExpectAggregateToBeBetween(
-            aggregate="count(*) - {clients} * {phases}",
-            min_value=0,
-            max_value=0,
-            description="one row for every client and phase",
-        ),
-    }
-
-
-SUITE = Suite(UPGRADE_OUTCOMES, _expectations)
+    },
+)

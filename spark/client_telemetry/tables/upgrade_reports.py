@@ -1,8 +1,7 @@
 """Upgrade questions that were asked, one row each."""
 
-from typing import TYPE_CHECKING
-
-from client_telemetry.tables.suite import Expectations, Suite, every
+from client_telemetry.tables import rows
+from client_telemetry.tables.suite import WARNING, Suite, every, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLUSTER_ID,
@@ -19,9 +18,6 @@ from client_telemetry.tables.table import (
     struct,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import UpgradeReportRow
-
 TARGETS = ArrayType(
     struct(
         to_release=STRING,
@@ -37,7 +33,7 @@ TARGETS = ArrayType(
 """Clients per verdict if the brokers went to that release; `breaks` is split by its `when`. `works_again` counts clients
 that are already failing and are served there, whatever their verdict."""
 
-UPGRADE_REPORTS: "Table[UpgradeReportRow]" = Table(
+UPGRADE_REPORTS: "Table[rows.UpgradeReportRow]" = Table(
     name="upgrade_reports",
     comment="One row per upgrade question: the question, the evidence and the snapshots.",
     columns=(
@@ -131,41 +127,33 @@ UPGRADE_REPORTS: "Table[UpgradeReportRow]" = Table(
     partition=("cluster_id", "report_id"),
 )
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy, ExpectTableRowCountToEqual
-
-    return {
-        "days_are_a_range": ExpectRowsToSatisfy(
-            condition="first_dt <= last_dt", description="the first day is not after the last"
+SUITE = Suite(
+    UPGRADE_REPORTS,
+    lambda: {
+        "days_are_a_range": rows_satisfy("first_dt <= last_dt", "the first day is not after the last"),
+        "evidence_is_before_the_cut": rows_satisfy(
+            "evidence_from is null or evidence_until is null or evidence_from < evidence_until",
+            "no evidence is from after evidence_until",
         ),
-        "evidence_is_before_the_cut": ExpectRowsToSatisfy(
-            condition="evidence_from is null or evidence_until is null or evidence_from < evidence_until",
-            description="no evidence is from after evidence_until",
+        "clients_were_seen": rows_satisfy(
+            "clients > 0", "at least one client was seen on the from-release", severity=WARNING
         ),
-        "clients_were_seen": ExpectRowsToSatisfy(
-            condition="clients > 0",
-            severity=WARNING,
-            description="at least one client was seen on the from-release",
+        "parts_are_clients": rows_satisfy(
+            "already_failing <= clients and clients_by_pushes_only <= clients",
+            "subsets of the clients are not larger than their total",
         ),
-        "parts_are_clients": ExpectRowsToSatisfy(
-            condition="already_failing <= clients and clients_by_pushes_only <= clients",
-            description="subsets of the clients are not larger than their total",
+        "asked_release_is_compared": rows_satisfy(
+            "size(filter(targets, t -> t.to_release = to_release)) = 1",
+            "the target release is one of those compared",
         ),
-        "asked_release_is_compared": ExpectRowsToSatisfy(
-            condition="size(filter(targets, t -> t.to_release = to_release)) = 1",
-            description="the target release is one of those compared",
-        ),
-        "targets_add_up": ExpectRowsToSatisfy(
-            condition=every(
+        "targets_add_up": rows_satisfy(
+            every(
                 "targets",
                 "t",
                 "t.breaks_at_once + t.breaks_latent + t.insufficient_evidence + t.degrades + t.unsupported + t.safe = clients",
             ),
-            description="every client has a verdict for every compared release",
+            "every client has a verdict for every compared release",
         ),
-        "one_row": ExpectTableRowCountToEqual(value=1, description="a report has one row"),
-    }
-
-
-SUITE = Suite(UPGRADE_REPORTS, _expectations)
+        "one_row": row_count_is(1, "a report has one row"),
+    },
+)

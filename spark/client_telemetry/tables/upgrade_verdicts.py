@@ -1,10 +1,9 @@
 """The verdict for each client of an upgrade question."""
 
-from typing import TYPE_CHECKING
-
 from client_telemetry.knowledge.vocabulary import STEPS, Verdict
+from client_telemetry.tables import rows
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, PROGRAM
-from client_telemetry.tables.suite import Expectations, Suite, every
+from client_telemetry.tables.suite import WARNING, Suite, every, is_one_of, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLIENT,
@@ -22,9 +21,6 @@ from client_telemetry.tables.table import (
     struct,
 )
 
-if TYPE_CHECKING:
-    from client_telemetry.tables.rows import UpgradeVerdictRow
-
 VERDICTS: dict[str, str] = {
     Verdict.BREAKS: "the client's main job stops",
     Verdict.INSUFFICIENT_EVIDENCE: "nothing known breaks, but not enough is known to call the client safe",
@@ -34,7 +30,7 @@ VERDICTS: dict[str, str] = {
 }
 """In order of precedence."""
 
-UPGRADE_VERDICTS: "Table[UpgradeVerdictRow]" = Table(
+UPGRADE_VERDICTS: "Table[rows.UpgradeVerdictRow]" = Table(
     name="upgrade_verdicts",
     comment="One row per upgrade question and client: the verdict.",
     columns=(
@@ -136,61 +132,48 @@ UPGRADE_VERDICTS: "Table[UpgradeVerdictRow]" = Table(
 _STEPS = listed(STEPS)
 _WORDS = listed(VERDICTS)
 
-
-def _expectations() -> Expectations:
-    from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy, ExpectTableRowCountToEqual
-
-    return {
-        "verdict_is_known": ExpectRowsToSatisfy(
-            condition=f"verdict in ({_WORDS})", description="the verdict is a value of the vocabulary"
+SUITE = Suite(
+    UPGRADE_VERDICTS,
+    lambda: {
+        "verdict_is_known": is_one_of("verdict", VERDICTS, "the verdict is a value of the vocabulary"),
+        "confidence_is_known": is_one_of(
+            "confidence",
+            ("observed", "declared", "inferred", "none"),
+            "the confidence is a value of the vocabulary",
         ),
-        "confidence_is_known": ExpectRowsToSatisfy(
-            condition="confidence in ('observed', 'declared', 'inferred', 'none')",
-            description="the confidence is a value of the vocabulary",
+        "no_verdict_without_evidence": rows_satisfy(
+            "verdict = 'insufficient_evidence' or confidence <> 'none' or {dropped_apis} = 0",
+            "verdicts other than insufficient_evidence have evidence, unless the target removes nothing",
         ),
-        "no_verdict_without_evidence": ExpectRowsToSatisfy(
-            condition="verdict = 'insufficient_evidence' or confidence <> 'none' or {dropped_apis} = 0",
-            description="verdicts other than insufficient_evidence have evidence, unless the target removes nothing",
+        "breaking_says_when": rows_satisfy(
+            "verdict <> 'breaks' or `when` in ('at_once', 'latent')",
+            "a client that breaks does so at once or when triggered",
         ),
-        "breaking_says_when": ExpectRowsToSatisfy(
-            condition="verdict <> 'breaks' or `when` in ('at_once', 'latent')",
-            description="a client that breaks does so at once or when triggered",
+        "explanation_is_present": rows_satisfy("explanation <> ''", "every verdict has an explanation"),
+        "outlooks_are_known": rows_satisfy(
+            f"mixed_verdict in ({_WORDS}) and (rollback_verdict is null or rollback_verdict in ({_WORDS}))",
+            "the verdicts for the mixed window and the rollback are values of the vocabulary",
         ),
-        "explanation_is_present": ExpectRowsToSatisfy(
-            condition="explanation <> ''", description="every verdict has an explanation"
+        "rollback_and_mixed_window_are_explained": rows_satisfy(
+            "mixed_explanation <> '' and (rollback_verdict is null) = (coalesce(rollback_explanation, '') = '')",
+            "the verdicts for the mixed window and the rollback have explanations",
         ),
-        "outlooks_are_known": ExpectRowsToSatisfy(
-            condition=f"mixed_verdict in ({_WORDS}) and (rollback_verdict is null or rollback_verdict in ({_WORDS}))",
-            description="the verdicts for the mixed window and the rollback are values of the vocabulary",
+        "works_again_was_failing": rows_satisfy(
+            "already_failing or not works_again", "a client that works again was failing before"
         ),
-        "rollback_and_mixed_window_are_explained": ExpectRowsToSatisfy(
-            condition="mixed_explanation <> '' and (rollback_verdict is null) = (coalesce(rollback_explanation, '') = '')",
-            description="the verdicts for the mixed window and the rollback have explanations",
+        "steps_are_known": rows_satisfy(
+            every("steps", "s", f"s.step in ({_STEPS}) and s.verdict in ({_WORDS}) and s.explanation <> ''"),
+            "steps and their verdicts are values of the vocabulary, with explanations",
         ),
-        "works_again_was_failing": ExpectRowsToSatisfy(
-            condition="already_failing or not works_again",
-            description="a client that works again was failing before",
+        "other_targets_differ": rows_satisfy(
+            every("other_targets", "t", "t.verdict <> verdict or not t.when <=> `when`"),
+            "a release is listed only if it makes a difference",
         ),
-        "steps_are_known": ExpectRowsToSatisfy(
-            condition=every(
-                "steps", "s", f"s.step in ({_STEPS}) and s.verdict in ({_WORDS}) and s.explanation <> ''"
-            ),
-            description="steps and their verdicts are values of the vocabulary, with explanations",
-        ),
-        "other_targets_differ": ExpectRowsToSatisfy(
-            condition=every("other_targets", "t", "t.verdict <> verdict or not t.when <=> `when`"),
-            description="a release is listed only if it makes a difference",
-        ),
-        "missing_evidence_is_listed": ExpectRowsToSatisfy(
-            condition="verdict <> 'insufficient_evidence' or size(missing) > 0",
+        "missing_evidence_is_listed": rows_satisfy(
+            "verdict <> 'insufficient_evidence' or size(missing) > 0",
+            "insufficient_evidence says what is missing",
             severity=WARNING,
-            description="insufficient_evidence says what is missing",
         ),
-        "every_client_is_judged": ExpectTableRowCountToEqual(
-            value={"$PARAMETER": "clients"},
-            description="one verdict for every client that was seen",
-        ),
-    }
-
-
-SUITE = Suite(UPGRADE_VERDICTS, _expectations)
+        "every_client_is_judged": row_count_is("clients", "one verdict for every client that was seen"),
+    },
+)

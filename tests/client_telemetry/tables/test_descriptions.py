@@ -6,7 +6,8 @@ import re
 
 import pytest
 from client_telemetry import tables
-from client_telemetry.tables.expectations import WARNING, ExpectAggregateToBeBetween, ExpectRowsToSatisfy
+from client_telemetry.tables.expectations import ExpectAggregateToBeBetween, ExpectRowsToSatisfy
+from client_telemetry.tables.suite import WARNING
 
 RULES = {
     f"{suite.table.name}.{name}": expectation

@@ -14,8 +14,8 @@ import pytest
 from client_telemetry.pipeline.quality import GateFailed, validate, validate_rows
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.clients import SUITE as CLIENTS_SUITE
-from client_telemetry.tables.expectations import WARNING, ExpectRowsToSatisfy
-from client_telemetry.tables.suite import Suite
+from client_telemetry.tables.expectations import ExpectRowsToSatisfy
+from client_telemetry.tables.suite import WARNING, Suite, rows_satisfy
 from pyspark.sql import SparkSession
 
 from tests.client_telemetry.tables.test_client_suites import rows
@@ -68,9 +68,7 @@ def test_spark_measures_a_suite_in_one_query_and_keeps_no_rows(spark: SparkSessi
 
 
 def test_what_cannot_be_evaluated_does_not_pass(spark: SparkSession) -> None:
-    broken = Suite(
-        CLIENTS, lambda: {"unknown": ExpectRowsToSatisfy(condition="no_such > 1", severity=WARNING)}
-    )
+    broken = Suite(CLIENTS, lambda: {"unknown": rows_satisfy("no_such > 1", "unknown", WARNING)})
     with pytest.raises(
         GateFailed, match=r"could not be evaluated: .*no_such.*readers keep the previous state"
     ):
