@@ -7,6 +7,7 @@ Request logs give slots of seconds (log_evidence.py); dumps give what connection
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
@@ -17,6 +18,12 @@ def clock(at: float) -> str:
     '01:01:01'
     """
     return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
+
+
+@lru_cache(maxsize=1000)
+def moment(seconds: float) -> datetime:
+    """As tables have it, in microseconds."""
+    return datetime.fromtimestamp(round(seconds, 6), UTC)
 
 
 class Client(NamedTuple):
@@ -164,7 +171,7 @@ class Evidence:
     slot_seconds: float
     has_failed_logins: bool = True
     has_refusals: bool = True
-    fine_from: float | None = None
+    fine_from: float = inf
     fine_slot_seconds: float = 0.0
     """From that time on, from shortly before the first broker changed its release, activities are more exact."""
     data_from: float | None = None

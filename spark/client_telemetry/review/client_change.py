@@ -199,6 +199,3 @@ def _was_reopened(track: Track, was: _Sent, new: _Sent, slot_seconds: float) -> 
     """Whether a connection was opened when the versions changed."""
     begin, end = min(was.last, new.first) - slot_seconds, max(was.last, new.first) + slot_seconds
     return any(sample.since < end and sample.until > begin for sample in track.opened)
-
-
-__all__ = ["ClientChange", "changed", "may_have_changed"]

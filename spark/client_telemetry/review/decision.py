@@ -73,6 +73,3 @@ def _stops(client: ReviewedClient, started: float) -> bool:
     if last.confidence == "possible" and client.comparison == Comparison.UNEXPECTED:
         return False
     return last.since is None or last.since >= started - SETTLING_SECONDS
-
-
-__all__ = ["CANNOT_TELL", "EXIT_CODES", "GO", "STOP", "Decision", "decisions", "overall"]

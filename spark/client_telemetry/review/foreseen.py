@@ -36,15 +36,13 @@ def evidence_of(
         protocol = client.security_protocol or protocol
         for (key, version), use in activity.uses.items():
             before = uses.get((key, version), ApiUse(key, version, 0))
-            times = [at for at in (use.first, use.failed_first) if at is not None]
-            ends = [at for at in (use.last, use.failed_last) if at is not None]
             uses[key, version] = ApiUse(
                 key,
                 version,
                 before.requests + use.answered + use.failed,
                 before.rejected + use.refused,
-                _earliest(before.first_seen, times),
-                _latest(before.last_seen, ends),
+                min(_micros(before.first_seen, use.first, use.failed_first), default=None),
+                max(_micros(before.last_seen, use.last, use.failed_last), default=None),
             )
     name, version_text = software or (None, None)
     return ClientEvidence(
@@ -87,14 +85,9 @@ def _has_scram(principal: str, scram_users: frozenset[str] | None) -> bool | Non
     return principal in scram_users
 
 
-def _earliest(before: int | None, times: list[float]) -> int | None:
-    micros = [int(at * 1e6) for at in times] + ([before] if before is not None else [])
-    return min(micros, default=None)
-
-
-def _latest(before: int | None, times: list[float]) -> int | None:
-    micros = [int(at * 1e6) for at in times] + ([before] if before is not None else [])
-    return max(micros, default=None)
+def _micros(before: int | None, *times: float | None) -> list[int]:
+    """Those that are known."""
+    return [int(at * 1e6) for at in times if at is not None] + ([before] if before is not None else [])
 
 
 def predict(evidence: ClientEvidence, from_release: str, to_release: str) -> Prediction | None:

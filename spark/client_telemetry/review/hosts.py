@@ -12,7 +12,7 @@ from client_telemetry.activity.records import Activity
 from client_telemetry.review import functions, outcome
 from client_telemetry.review.outcome import Happened, Kind, Outcome
 from client_telemetry.review.phases import Phase, Upgrade
-from client_telemetry.review.tracks import Span, Track, last_before, within
+from client_telemetry.review.tracks import Track, last_before, per_second
 
 USUAL_RISE = 0.1
 """Healthy clients keep their rates within a tenth: only what exceeds it was taken over from another host."""
@@ -39,7 +39,7 @@ class Hosts:
         goes_on_fetching = fetched is not None and phase.recorded_until - fetched <= 60.0
         handed = {functions.FETCH}
         for name, spans in own.answered.items():
-            if (name == functions.COMMIT and not goes_on_fetching) or self._rise(name, phase) >= _per_second(
+            if (name == functions.COMMIT and not goes_on_fetching) or self._rise(name, phase) >= per_second(
                 spans, *self.before
             ) / 2:
                 handed.add(name)
@@ -53,7 +53,7 @@ class Hosts:
             rise = 0.0
             for track in self.by_address.values():
                 spans = track.answered.get(name, ())
-                was, now = _per_second(spans, *self.before), _per_second(spans, *late)
+                was, now = per_second(spans, *self.before), per_second(spans, *late)
                 if now > was * (1 + USUAL_RISE):
                     rise += now - was
             self._rises[key] = rise
@@ -171,12 +171,3 @@ def _listed(addresses: Sequence[str]) -> str:
     more = len(addresses) - NAMED_ADDRESSES
     named = ", ".join(addresses[:NAMED_ADDRESSES])
     return f"{named} and {more} more" if more > 0 else named
-
-
-def _per_second(spans: Sequence[Span], since: float, until: float) -> float:
-    if until <= since:
-        return 0.0
-    return sum(span.requests for span in within(spans, since, until)) / (until - since)
-
-
-__all__ = ["Hosts", "addresses_that_stay", "hosts_of", "with_hosts"]

@@ -47,9 +47,7 @@ def setting(
     around = Surroundings.of(
         upgrade,
         evidence.failed_logins,
-        Exactness(evidence.slot_seconds)
-        if evidence.fine_from is None
-        else Exactness(evidence.slot_seconds, evidence.fine_from, evidence.fine_slot_seconds),
+        Exactness(evidence.slot_seconds, evidence.fine_from, evidence.fine_slot_seconds),
         stops_and_starts=[at for run in evidence.runs for at in (run.started, run.until)],
         data_from=first,
         has_failed_logins=evidence.has_failed_logins,

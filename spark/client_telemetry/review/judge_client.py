@@ -10,7 +10,6 @@ from client_telemetry.review.client_change import ClientChange, changed, may_hav
 from client_telemetry.review.hosts import Hosts
 from client_telemetry.review.outcome import FunctionRates, Happened, Kind, Outcome
 from client_telemetry.review.phases import (
-    BEFORE,
     ELECTION_AFTER_SECONDS,
     FINALIZED,
     ROLLED_BACK,
@@ -21,7 +20,7 @@ from client_telemetry.review.phases import (
 from client_telemetry.review.prediction import Knowledge
 from client_telemetry.review.regularity import LEAST_TOLERANCE_SECONDS
 from client_telemetry.review.signs import Baseline, Exactness, Refusal, Sign
-from client_telemetry.review.tracks import Track, last_before, within
+from client_telemetry.review.tracks import Track, last_before, per_second, within
 
 JUST_BEFORE_SECONDS = 120.0
 """Before a client's last request: other clients of its address that cannot log in had failed by then, too."""
@@ -91,7 +90,7 @@ def outcomes(
     earlier = _failing_before(track, refusals, before, around, hosts)
     base = signs.baseline(track, before.since, before.recorded_until, around.exactness)
     return [
-        _in_phase(track, refusals, library, around, base, earlier, phase, hosts)
+        _in_phase(_known(track, refusals, library, around, base, phase, hosts), earlier)
         for phase in around.upgrade.phases[1:]
     ]
 
@@ -148,38 +147,37 @@ class _InPhase:
     ) -> Outcome:
         return Outcome(self.phase.name, word, kind, at, confidence, tuple(reasons), self.rates)
 
+    def of_sign(self, word: Happened, sign: Sign, all_signs: Sequence[Sign] = ()) -> Outcome:
+        in_order = [sign, *(other for other in all_signs if other is not sign)]
+        return Outcome(
+            self.phase.name,
+            word,
+            sign.kind,
+            min(each.since for each in in_order),
+            sign.confidence,
+            tuple(dict.fromkeys(each.reason for each in in_order)),
+            self.rates,
+            tuple(dict.fromkeys(name for each in in_order for name in each.functions)),
+            tuple(dict.fromkeys(key for each in in_order for key in each.api_keys)),
+        )
+
     @property
     def is_silent(self) -> bool:
         """Whether no request came any more, or none was answered, for longer than a pause may last."""
         return (
             self.seen_until is None
             or self.phase.recorded_until - self.seen_until > self.tolerance
-            or _only_refused(self.track, self.phase, self.tolerance)
+            or _only_refused(self)
         )
 
 
-def _in_phase(
-    track: Track,
-    refusals: Sequence[Refusal],
-    library: Knowledge,
-    around: Surroundings,
-    base: Baseline,
-    earlier: Sign | None,
-    phase: Phase,
-    hosts: Hosts | None,
-) -> Outcome:
+def _in_phase(here: _InPhase, earlier: Sign | None) -> Outcome:
     """Signs in the order of their weight: harm from before, nothing to compare with, silence or harm, and what is left."""
-    here = _known(track, refusals, library, around, base, phase, hosts)
     if earlier is not None:
         return _as_before(here, earlier)
-    if base.overall is None:
-        return _of_new(track, list(here.harm), phase, here.rates, around)
-    found = (
-        _vanished(track, library, around, base, list(here.harm), phase, here.tolerance, here.rates)
-        if here.is_silent
-        else _harmed(here)
-    )
-    return found or _unharmed(here)
+    if here.base.overall is None:
+        return _of_new(here)
+    return (_vanished(here) if here.is_silent else _harmed(here)) or _unharmed(here)
 
 
 def _known(
@@ -224,17 +222,17 @@ def _as_before(here: _InPhase, earlier: Sign) -> Outcome:
     )
     if works and not here.harm:
         return here.outcome(Happened.FAILING_BEFORE, (earlier.reason,), Kind.WORKS_AGAIN)
-    return _of_sign(phase, Happened.FAILING_BEFORE, earlier, here.rates)
+    return here.of_sign(Happened.FAILING_BEFORE, earlier)
 
 
 def _harmed(here: _InPhase) -> Outcome | None:
     """The outcome of a client that still sends requests and lacks something; None if it lacks nothing."""
-    phase, change = here.phase, here.change
-    harm = _confirmed(here.track, [*here.harm, *_missing(here)], here.refusals, here.base)
+    change = here.change
+    harm = _confirmed(here, [*here.harm, *_missing(here)])
     if change is not None:
-        worse = _worse(here.track, here.refusals, harm, here.base, change, here.around, phase)
+        worse = _worse(here, harm, change)
         if (worst := _strongest(worse)) is not None:
-            happened = _of_sign(phase, Happened.CHANGED, worst, here.rates, worse)
+            happened = here.of_sign(Happened.CHANGED, worst, worse)
             return replace(happened, kind=Kind.WORSE, reasons=(change.reason, *happened.reasons))
     worst = _strongest(harm)
     if worst is None:
@@ -242,10 +240,10 @@ def _harmed(here: _InPhase) -> Outcome | None:
     if change is not None:
         worst = worst._replace(reason=f"{worst.reason}; {change.reason}")
         harm = [worst, *(sign for sign in harm if sign.kind != worst.kind)]
-    locked_out = _partly_locked_out(here.track, here.library, here.around, worst, phase)
+    locked_out = _partly_locked_out(here, worst)
     if locked_out is not None and locked_out.kind == Kind.FAILED_LOGINS:
-        return _of_sign(phase, Happened.GONE, locked_out, here.rates)
-    return _of_sign(phase, Happened.FAILING, locked_out or worst, here.rates, harm)
+        return here.of_sign(Happened.GONE, locked_out)
+    return here.of_sign(Happened.FAILING, locked_out or worst, harm)
 
 
 def _missing(here: _InPhase) -> list[Sign]:
@@ -277,10 +275,10 @@ def _unharmed(here: _InPhase) -> Outcome:
         return here.outcome(Happened.NOT_SEEN, (_why_not_seen(here),))
     if change is not None and change.at >= phase.since:
         return here.outcome(Happened.CHANGED, (change.reason,), Kind.FIXED, change.at, change.confidence)
-    if untested := _untested(here.track, here.library, here.around, here.base, phase):
+    if untested := _untested(here):
         reason = f"still {functions.does(untested)}, but so far only on brokers that are not upgraded yet"
         return here.outcome(Happened.NOT_TESTED, (reason,))
-    notes = (*denied.values(), *_notes(here.track, here.base, phase, denied))
+    notes = (*denied.values(), *_notes(here, denied))
     perhaps = may_have_changed(here.track, here.refusals, here.around.upgrade, phase.until)
     if perhaps is not None:
         return here.outcome(Happened.UNAFFECTED, (perhaps, *notes), confidence=signs.POSSIBLE)
@@ -304,125 +302,80 @@ def _why_not_seen(here: _InPhase) -> str:
     return f"last seen at {last}; a pause of this length is normal for it{again}"
 
 
-def _of_new(
-    track: Track, harm: list[Sign], phase: Phase, rates: tuple[FunctionRates, ...], around: Surroundings
-) -> Outcome:
+def _of_new(here: _InPhase) -> Outcome:
+    track, phase, upgrade = here.track, here.phase, here.around.upgrade
     first = track.all_requests[0].first if track.all_requests else phase.until
-    if first < around.upgrade.phases[0].since and not within(track.all_requests, phase.since, phase.until):
+    if first < upgrade.phases[0].since and not within(track.all_requests, phase.since, phase.until):
         reason = f"last seen at {clock(track.all_requests[0].last)}, on an earlier release: too few requests to know its normal rate"
-        return Outcome(phase.name, Happened.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
+        return here.outcome(Happened.NOT_SEEN, (reason,))
     if first >= phase.until:
-        return Outcome(
-            phase.name, Happened.NOT_SEEN, None, None, reasons=("first seen after this phase",), rates=rates
-        )
+        return here.outcome(Happened.NOT_SEEN, ("first seen after this phase",))
     gave_up = signs.without_fetch(track, first, phase.recorded_until)
-    if gave_up is not None:
-        harm.append(gave_up)
+    harm = here.harm if gave_up is None else (*here.harm, gave_up)
     worst = _strongest(harm)
     if worst is not None:
-        return _of_sign(phase, Happened.FAILING, worst, rates, harm)
-    return Outcome(
-        phase.name,
-        Happened.NEW,
-        None,
-        first,
-        reasons=(f"not seen on {around.upgrade.from_release}, so there is nothing to compare with",),
-        rates=rates,
-    )
+        return here.of_sign(Happened.FAILING, worst, harm)
+    reason = f"not seen on {upgrade.from_release}, so there is nothing to compare with"
+    return here.outcome(Happened.NEW, (reason,), at=first)
 
 
-def _only_refused(track: Track, phase: Phase, tolerance: float) -> bool:
+def _only_refused(here: _InPhase) -> bool:
     """Whether requests still come and none is answered any more, not even with an error."""
-    answered = [_last_answered(track, phase.until)]
+    until = here.phase.until
+    answered = [here.answered_until]
     answered += [
-        min(failure.last, phase.until)
-        for failure in track.failures
-        if failure.failed and failure.first < phase.until
+        min(failure.last, until)
+        for failure in here.track.failures
+        if failure.failed and failure.first < until
     ]
     last = max((at for at in answered if at is not None), default=None)
-    return last is None or phase.recorded_until - last > tolerance
+    return last is None or here.phase.recorded_until - last > here.tolerance
 
 
-def _vanished(
-    track: Track,
-    library: Knowledge,
-    around: Surroundings,
-    base: Baseline,
-    harm: list[Sign],
-    phase: Phase,
-    tolerance: float,
-    rates: tuple[FunctionRates, ...],
-) -> Outcome | None:
+def _vanished(here: _InPhase) -> Outcome | None:
     """The outcome if none of the client's requests is answered any more. None if its usual pace is unknown: it then
     counts as not seen.
     """
-    overall = base.overall
+    track, around, overall, last = here.track, here.around, here.base.overall, here.answered_until
+    worst = _strongest(here.harm)
     if overall is None or overall.tolerance is None:
-        worst = _strongest(harm)
-        return _of_sign(phase, Happened.FAILING, worst, rates, harm) if worst else None
-    last = _last_answered(track, phase.until)
+        return here.of_sign(Happened.FAILING, worst, here.harm) if worst else None
     if last is None:
         return None
-    worst = _strongest(harm)
-    if worst is not None and last >= base.until - tolerance:
-        return _of_sign(phase, Happened.FAILING, worst, rates, harm)
-    before_the_roll = base.until - last > tolerance
-    left_group = _left_group(track, last)
-    if left_group:
-        return Outcome(
-            phase.name,
-            Happened.GONE,
-            Kind.LEFT_GROUP,
-            last,
-            signs.CERTAIN,
-            (f"left its group at {clock(last)}, as a client does when it is shut down",),
-            rates,
-        )
-    rose = _failed_logins_rose(track, around, last, phase.until)
+    before_the_roll = here.base.until - last > here.tolerance
+    if worst is not None and last >= here.base.until - here.tolerance:
+        return here.of_sign(Happened.FAILING, worst, here.harm)
+    if _left_group(track, last):
+        reason = f"left its group at {clock(last)}, as a client does when it is shut down"
+        return here.outcome(Happened.GONE, (reason,), Kind.LEFT_GROUP, last)
+    rose = _failed_logins_rose(here, last)
     if rose and not before_the_roll:
-        if library.breaks_login and not _is_let_in(track, around):
-            return Outcome(
-                phase.name,
-                Happened.FAILING,
-                Kind.AUTHENTICATION_FAILED,
-                last,
-                signs.LIKELY,
-                (f"last request answered at {clock(last)}; {rose}", *library.breaks_login),
-                rates,
-            )
-        return Outcome(
-            phase.name,
-            Happened.GONE,
-            Kind.FAILED_LOGINS,
-            last,
-            signs.POSSIBLE,
-            (
-                f"last request answered at {clock(last)}; {rose}; no known issue in its library explains this, so its "
-                "credentials may have been changed",
-            ),
-            rates,
-        )
+        why = f"last request answered at {clock(last)}; {rose}"
+        breaks_login = here.library.breaks_login
+        if breaks_login and not _is_let_in(track, around):
+            reasons = (why, *breaks_login)
+            return here.outcome(Happened.FAILING, reasons, Kind.AUTHENTICATION_FAILED, last, signs.LIKELY)
+        why += "; no known issue in its library explains this, so its credentials may have been changed"
+        return here.outcome(Happened.GONE, (why,), Kind.FAILED_LOGINS, last, signs.POSSIBLE)
     why = f"no requests since {clock(last)}"
     if before_the_roll:
         why += ", before the first broker was upgraded"
     if not around.has_failed_logins and _may_log_in(track):
         why += "; no record has failed logins, so it may be locked out"
-    return Outcome(phase.name, Happened.GONE, Kind.SILENT, last, signs.POSSIBLE, (why,), rates)
+    return here.outcome(Happened.GONE, (why,), Kind.SILENT, last, signs.POSSIBLE)
 
 
-def _partly_locked_out(
-    track: Track, library: Knowledge, around: Surroundings, sign: Sign, phase: Phase
-) -> Sign | None:
+def _partly_locked_out(here: _InPhase, sign: Sign) -> Sign | None:
     """Whether a function stopped because new connections are not let in: open ones continue until their broker stops.
     No upgraded broker has answered it then.
     """
     if sign.kind != Kind.SILENT_FUNCTION:
         return None
-    rose = _failed_logins_rose(track, around, sign.since, phase.until)
-    if not rose or _is_let_in(track, around):
+    rose = _failed_logins_rose(here, sign.since)
+    if not rose or _is_let_in(here.track, here.around):
         return None
-    if library.breaks_login:
-        reason = f"{rose}; {'; '.join(library.breaks_login)}"
+    if here.library.breaks_login:
+        reason = f"{rose}; {'; '.join(here.library.breaks_login)}"
         return Sign(Kind.AUTHENTICATION_FAILED, sign.since, signs.LIKELY, reason, sign.functions, ())
     reason = f"{sign.reason}; {rose}; no known issue in its library explains this"
     return Sign(Kind.FAILED_LOGINS, sign.since, signs.POSSIBLE, reason, sign.functions, ())
@@ -444,12 +397,13 @@ def _is_let_in(track: Track, around: Surroundings) -> bool:
     return any(span.incarnation in around.upgrade.new for span in track.all_requests)
 
 
-def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: float) -> str:
+def _failed_logins_rose(here: _InPhase, last: float) -> str:
     """Describes whether more logins failed from the client's addresses after its last request than before: per minute,
     half as many again and three more. "Before" is the time before the upgrade, and for a client that upgraded
     brokers let in, whose own logins succeeded until then, also the minutes just before its last request. Empty if
     not.
     """
+    track, around = here.track, here.around
     if not _may_log_in(track):
         return ""
     logins = [login for address in track.addresses for login in around.failed_logins.get(address, ())]
@@ -458,7 +412,7 @@ def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: 
     if _is_let_in(track, around):
         just_before = max(last - JUST_BEFORE_SECONDS, since)
         earlier = max(earlier, _count(logins, just_before, last) / max((last - just_before) / 60, 1 / 6))
-    window = min(until, last + 300.0)
+    window = min(here.phase.until, last + 300.0)
     later = _count(logins, last, window) / max((window - last) / 60, 1 / 6)
     if later < 1.5 * earlier + 3:
         return ""
@@ -476,90 +430,61 @@ def _last_answered(track: Track, until: float) -> float | None:
     return max((at for at in last_times if at is not None), default=None)
 
 
-def _worse(
-    track: Track,
-    refusals: Sequence[Refusal],
-    harm: Sequence[Sign],
-    base: Baseline,
-    change: ClientChange,
-    around: Surroundings,
-    phase: Phase,
-) -> list[Sign]:
+def _worse(here: _InPhase, harm: Sequence[Sign], change: ClientChange) -> list[Sign]:
     """The signs of harm if all of them began with the client's own change; otherwise none. What stopped when both the
     client and a broker changed may have either reason.
     """
 
     def is_from_it(sign: Sign) -> bool:
         if sign.kind in (Kind.REFUSED, Kind.PARTLY):
-            own = [r for r in refusals if r.api_key in sign.api_keys and r.last >= phase.since]
-            return all(refusal.first >= change.at - around.exactness.slot_seconds for refusal in own)
+            own = [r for r in here.refusals if r.api_key in sign.api_keys and r.last >= here.phase.since]
+            return all(refusal.first >= change.at - here.around.exactness.slot_seconds for refusal in own)
         return sign.since >= change.ended - 10 and not any(
-            at - 10 <= sign.since <= at + signs.FOLLOWS_SECONDS for at in around.changes
+            at - 10 <= sign.since <= at + signs.FOLLOWS_SECONDS for at in here.around.changes
         )
 
     if not all(is_from_it(sign) for sign in harm):
         return []
     stopped = {name for sign in harm for name in sign.functions}
-    silent = signs.silent(track, base, phase.recorded_until, (change.ended,))
+    silent = signs.silent(here.track, here.base, here.phase.recorded_until, (change.ended,))
     return [*harm, *(sign for sign in silent if is_from_it(sign) and not stopped & set(sign.functions))]
 
 
-def _untested(
-    track: Track, library: Knowledge, around: Surroundings, base: Baseline, phase: Phase
-) -> tuple[str, ...]:
+def _untested(here: _InPhase) -> tuple[str, ...]:
     """Functions that no upgraded broker has answered yet, while the roll is halted: all of them, or those that would
     stop according to a finding.
     """
-    if phase.name != ROLLING or around.upgrade.is_complete:
+    track, phase, upgrade = here.track, here.phase, here.around.upgrade
+    if phase.name != ROLLING or upgrade.is_complete:
         return ()
-    new = around.upgrade.new
-    regular = [name for name in base.by_function if base.regular(name)]
+    regular = [name for name in here.base.by_function if here.base.regular(name)]
     untested = [
         name
         for name in regular
         if not any(
-            span.incarnation in new for span in within(track.answered.get(name, ()), phase.since, phase.until)
+            span.incarnation in upgrade.new
+            for span in within(track.answered.get(name, ()), phase.since, phase.until)
         )
     ]
-    at_risk = {functions.served(key, is_tool=track.is_tool) for key in library.breaking_apis}
+    at_risk = {functions.served(key, is_tool=track.is_tool) for key in here.library.breaking_apis}
     if untested and (len(untested) == len(regular) or at_risk & set(untested)):
         return tuple(sorted(untested))
     return ()
 
 
-def _notes(track: Track, base: Baseline, phase: Phase, explained: Collection[str] = ()) -> tuple[str, ...]:
+def _notes(here: _InPhase, explained: Collection[str]) -> tuple[str, ...]:
     """What stopped but is not attributed to the upgrade."""
     notes = []
-    for name in sorted(set(base.by_function).difference(explained)):
-        before = base.regular(name)
-        last = last_before(track.answered[name], phase.until)
-        if (
-            before
-            and before.tolerance
-            and last is not None
-            and phase.recorded_until - last > before.tolerance
-        ):
+    for name in sorted(set(here.base.by_function).difference(explained)):
+        before = here.base.regular(name)
+        last = last_before(here.track.answered[name], here.phase.until)
+        if before is None or before.tolerance is None or last is None:
+            continue
+        if here.phase.recorded_until - last > before.tolerance:
             notes.append(
                 f"stopped {functions.doing(name)} at {clock(last)}, which is not when a broker changed; everything else goes on"
             )
     return tuple(notes)
-
-
-def _of_sign(
-    phase: Phase, what: Happened, sign: Sign, rates: tuple[FunctionRates, ...], all_signs: Sequence[Sign] = ()
-) -> Outcome:
-    signs_in_order = [sign, *(other_sign for other_sign in all_signs if other_sign is not sign)]
-    return Outcome(
-        phase.name,
-        what,
-        sign.kind,
-        min((one_sign.since for one_sign in signs_in_order), default=sign.since),
-        sign.confidence,
-        tuple(dict.fromkeys(one_sign.reason for one_sign in signs_in_order)),
-        rates,
-        tuple(dict.fromkeys(name for one_sign in signs_in_order for name in one_sign.functions)),
-        tuple(dict.fromkeys(key for one_sign in signs_in_order for key in one_sign.api_keys)),
-    )
 
 
 def _strongest(harm: Sequence[Sign]) -> Sign | None:
@@ -577,9 +502,7 @@ def _strongest(harm: Sequence[Sign]) -> Sign | None:
     )
 
 
-def _confirmed(
-    track: Track, found: Sequence[Sign], refusals: Sequence[Refusal], base: Baseline
-) -> list[Sign]:
+def _confirmed(here: _InPhase, found: Sequence[Sign]) -> list[Sign]:
     """A request that may have been refused to one of several clients was, likely, to the one whose function has stopped since
     and does not go on without it. Reading may go on without ListOffsets: that one may not have been sent again."""
     stopped = {
@@ -590,11 +513,11 @@ def _confirmed(
     }
 
     def is_why(api_key: int) -> bool:
-        name = functions.function(api_key, is_tool=track.is_tool) or _BEGINS.get(api_key)
-        before = base.regular(name) if name is not None else None
+        name = functions.function(api_key, is_tool=here.track.is_tool) or _BEGINS.get(api_key)
+        before = here.base.regular(name) if name is not None else None
         if name not in stopped or before is None or before.tolerance is None:
             return False
-        refused_from = min(each.first for each in refusals if each.api_key == api_key)
+        refused_from = min(each.first for each in here.refusals if each.api_key == api_key)
         return stopped[name] >= refused_from - before.tolerance
 
     return [
@@ -614,17 +537,8 @@ def _rates(track: Track, before: tuple[float, float], phase: Phase) -> tuple[Fun
     return tuple(
         (
             name,
-            _per_minute(spans, *before),
-            _per_minute(spans, since, phase.recorded_until),
+            per_second(spans, *before) * 60,
+            per_second(spans, since, phase.recorded_until) * 60,
         )
         for name, spans in sorted(track.answered.items())
     )
-
-
-def _per_minute(spans: Sequence[signs.Span], since: float, until: float) -> float:
-    if until - since <= 0:
-        return 0.0
-    return sum(span.requests for span in within(spans, since, until)) / (until - since) * 60
-
-
-__all__ = ["BEFORE", "Surroundings", "outcomes"]

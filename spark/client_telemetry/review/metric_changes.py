@@ -8,9 +8,8 @@ times to compare, comparison.py compares.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
-from functools import cache, lru_cache
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -39,6 +38,7 @@ from client_telemetry.activity.comparison import (
     compare,
     is_large,
 )
+from client_telemetry.activity.records import moment
 from client_telemetry.activity.samples import Sample, Values
 from client_telemetry.knowledge import apis, kip511
 from client_telemetry.knowledge.api_key import ApiKey
@@ -416,7 +416,7 @@ def _most(own: Sequence[Sample], times: Windows) -> float:
 
 def row(change: MetricChange) -> dict[str, object]:
     """As in metric_changes.csv and review.json."""
-    group = change.group
+    group, results = change.group, _results(change)
     return {
         "scope": group.scope,
         "client_id": group.client_id,
@@ -429,24 +429,21 @@ def row(change: MetricChange) -> dict[str, object]:
         "words": change.metric.words,
         "unit": change.metric.unit,
         "form": change.metric.scale.form,
-        "before": round(change.before, 4),
-        "after": round(change.after, 4),
-        "estimate": round(change.estimate, 4),
-        "low": round(change.low, 4),
-        "high": round(change.high, 4),
-        "instances": change.instances,
-        "p_value": change.p_value,
-        "changed": change.changed,
-        "direction": change.direction,
-        "worse": change.worse,
+        **results,
+        **{name: round(results[name], 4) for name in ("before", "after", "estimate", "low", "high")},
     }
+
+
+def _results(change: MetricChange) -> dict[str, Any]:
+    """What the comparison gave: fields and columns of these names."""
+    return dict(zip(MetricChange._fields[3:], change[3:], strict=True))
 
 
 def table_rows(
     changes_found: Sequence[MetricChange], cluster_id: str, review_id: str
 ) -> list[MetricChangeRow]:
     """Rows of metric_changes."""
-    return [
+    rows = (
         {
             "cluster_id": cluster_id,
             "review_id": review_id,
@@ -463,25 +460,12 @@ def table_rows(
             "metric": change.metric.name,
             "unit": change.metric.unit,
             "form": change.metric.scale.form,
-            "before_from": _moment(change.windows.before[0]),
-            "before_until": _moment(change.windows.before[1]),
-            "after_from": _moment(change.windows.after[0]),
-            "after_until": _moment(change.windows.after[1]),
-            "before": change.before,
-            "after": change.after,
-            "estimate": change.estimate,
-            "low": change.low,
-            "high": change.high,
-            "instances": change.instances,
-            "p_value": change.p_value,
-            "changed": change.changed,
-            "direction": change.direction,
-            "worse": change.worse,
+            "before_from": moment(change.windows.before[0]),
+            "before_until": moment(change.windows.before[1]),
+            "after_from": moment(change.windows.after[0]),
+            "after_until": moment(change.windows.after[1]),
+            **_results(change),
         }
         for change in changes_found
-    ]
-
-
-@lru_cache(maxsize=1000)
-def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(round(seconds, 6), UTC)
+    )
+    return [cast("MetricChangeRow", row) for row in rows]

@@ -1,10 +1,10 @@
 """Rows of upgrade_outcomes from a review. Pure."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
-from functools import lru_cache
+from datetime import datetime
 from typing import NamedTuple
 
+from client_telemetry.activity.records import moment
 from client_telemetry.knowledge import apis
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
@@ -45,8 +45,8 @@ def _row(client: ReviewedClient, happened: Outcome, phase: Phase, review: RowsOf
         "client_software_version": client.software_version,
         "addresses": list(client.addresses),
         "phase": phase.name,
-        "phase_from": _moment(phase.since),
-        "phase_until": _moment(phase.until),
+        "phase_from": moment(phase.since),
+        "phase_until": moment(phase.until),
         "predicted": None if foreseen is None else foreseen.by_phase.get(phase.name, foreseen.verdict),
         "predicted_when": None if foreseen is None else foreseen.when,
         "rules": []
@@ -54,7 +54,7 @@ def _row(client: ReviewedClient, happened: Outcome, phase: Phase, review: RowsOf
         else sorted({rule.rule_id for rule in foreseen.rules if rule.decides}),
         "outcome": happened.outcome,
         "kind": happened.kind,
-        "since": None if happened.since is None else _moment(happened.since),
+        "since": None if happened.since is None else moment(happened.since),
         "confidence": happened.confidence,
         "comparison": client.comparison,
         "lost_functions": sorted(happened.lost),
@@ -69,8 +69,3 @@ def _row(client: ReviewedClient, happened: Outcome, phase: Phase, review: RowsOf
         "owner_contact": client.owner_contact,
         "reviewed_at": review.reviewed_at,
     }
-
-
-@lru_cache(maxsize=1000)
-def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(round(seconds, 6), UTC)

@@ -161,7 +161,7 @@ def upgrade_of(
     is_complete = all_brokers <= set(upgraded) and not returned
     since = max(min(run.started for run in stopped), roll.since)
     phases = [Phase(BEFORE, since, first_stop, since)]
-    back_began = min((_stop_before(run, new) for run in returned), default=end)
+    back_began = min((_stop_before(run, new, run.started) for run in returned), default=end)
     if all_brokers <= set(upgraded) and last_first_start < back_began:
         phases.append(Phase(ROLLING, first_stop, min(last_first_start, end), first_stop))
         _add_after(
@@ -288,16 +288,8 @@ def _first_stop(stopped: Sequence[BrokerRun], new: Sequence[BrokerRun], otherwis
     """When the first of the brokers that came back on the target stopped. Earlier restarts on the from-release are not
     part of the upgrade.
     """
-    stops = []
-    for run in new:
-        before = [
-            stopped_run
-            for stopped_run in stopped
-            if stopped_run.broker_id == run.broker_id and stopped_run.started < run.started
-        ]
-        if before:
-            stops.append(min(max(stopped_run.until for stopped_run in before), run.started))
-    return min(stops, default=otherwise)
+    first = min((_stop_before(run, stopped, inf) for run in new), default=inf)
+    return otherwise if first == inf else first
 
 
 def _watched_until(runs: Sequence[BrokerRun]) -> float:
@@ -319,15 +311,7 @@ def _left(
     third_release_runs = [
         run for run in ordered if run.incarnation not in ours and run.started > began and run.releases
     ]
-    stops = []
-    for run in third_release_runs:
-        before = [
-            new_run.until
-            for new_run in new
-            if new_run.broker_id == run.broker_id and new_run.started < run.started
-        ]
-        stops.append(min(max(before), run.started) if before else run.started)
-    return min(stops, default=float("inf"))
+    return min((_stop_before(run, new, run.started) for run in third_release_runs), default=inf)
 
 
 def _returned(back: Sequence[BrokerRun], new: Sequence[BrokerRun]) -> list[BrokerRun]:
@@ -346,12 +330,12 @@ def _upgraded_at(broker: int, old: Sequence[BrokerRun], new: Sequence[BrokerRun]
     return next(at for at in starts if at > max(back, default=starts[0] - 1))
 
 
-def _stop_before(run: BrokerRun, new: Sequence[BrokerRun]) -> float:
-    """When the run on the target that it replaced stopped."""
-    before = [
-        new_run for new_run in new if new_run.broker_id == run.broker_id and new_run.started < run.started
+def _stop_before(run: BrokerRun, earlier: Sequence[BrokerRun], otherwise: float) -> float:
+    """When the run of these that it replaced stopped. `otherwise`: if there is none."""
+    stops = [
+        other.until for other in earlier if other.broker_id == run.broker_id and other.started < run.started
     ]
-    return min(max(new_run.until for new_run in before), run.started)
+    return min(max(stops), run.started) if stops else otherwise
 
 
 def _add_after(

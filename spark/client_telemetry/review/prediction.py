@@ -3,15 +3,15 @@
 foreseen.py predicts what no report did.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypedDict
 
 from client_telemetry.knowledge import known_issues
 from client_telemetry.knowledge.vocabulary import Answer, Verdict, When
 from client_telemetry.review import functions, outcome, phases, signs
 from client_telemetry.review.outcome import Happened, Kind, Outcome
+from client_telemetry.tables.rows import UpgradeFindingRow, UpgradeVerdictRow
 
 
 class Comparison(StrEnum):
@@ -79,33 +79,8 @@ NOTHING = Prediction("", "", None, "", "", {}, (), ())
 """For a client that was not there before."""
 
 
-class VerdictColumns(TypedDict):
-    """Of upgrade_verdicts."""
-
-    verdict: str
-    confidence: str
-    when: str | None
-    explanation: str
-    fix: str | None
-    mixed_verdict: str
-    rollback_verdict: str | None
-
-
-class FindingColumns(TypedDict):
-    """Of upgrade_findings."""
-
-    rule_id: str
-    verdict: str
-    when: str | None
-    api_key: int | None
-    condition_met: str | None
-    explanation: str
-    fix: str | None
-
-
-def from_report(row: VerdictColumns, findings: Iterable[FindingColumns]) -> Prediction:
+def from_report(row: UpgradeVerdictRow, findings: Sequence[UpgradeFindingRow]) -> Prediction:
     """From a row of upgrade_verdicts and its rows of upgrade_findings."""
-    rows = list(findings)
     rules = tuple(
         FoundRule(
             f["rule_id"],
@@ -116,11 +91,11 @@ def from_report(row: VerdictColumns, findings: Iterable[FindingColumns]) -> Pred
             f["explanation"] or "",
             f["fix"] or "",
         )
-        for f in rows
+        for f in findings
     )
     login = tuple(
         f["explanation"]
-        for f in rows
+        for f in findings
         if f["verdict"] == Verdict.BREAKS
         and f["rule_id"] in known_issues.login_rules()
         and f["condition_met"] != Answer.NO

@@ -6,9 +6,10 @@ recall     the share of clients that failed in what the rule is about for which 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Protocol
+from operator import itemgetter
+from typing import Protocol, cast
 
 from client_telemetry.knowledge import known_issues
 from client_telemetry.knowledge.vocabulary import Verdict, When
@@ -92,38 +93,21 @@ def totals(records: Iterable[RuleRecord]) -> tuple[RuleRecord, ...]:
 
 
 def from_row(row: RuleRecordRow) -> RuleRecord:
-    return RuleRecord(
-        row["rule_id"],
-        row["predicted"],
-        row["happened"],
-        row["did_not_happen"],
-        row["not_triggered"],
-        row["cannot_tell"],
-        row["missed"],
-    )
+    return RuleRecord(row["rule_id"], *itemgetter(*COUNTS)(row))
 
 
 def table_rows(
     records: Iterable[RuleRecord], cluster_id: str, review_id: str, releases: tuple[str, str], now: datetime
 ) -> list[RuleRecordRow]:
     """Rows of rule_records."""
-    return [
-        {
-            "cluster_id": cluster_id,
-            "review_id": review_id,
-            "from_release": releases[0],
-            "to_release": releases[1],
-            "rule_id": record.rule_id,
-            "predicted": record.predicted,
-            "happened": record.happened,
-            "did_not_happen": record.did_not_happen,
-            "not_triggered": record.not_triggered,
-            "cannot_tell": record.cannot_tell,
-            "missed": record.missed,
-            "reviewed_at": now,
-        }
-        for record in records
-    ]
+    of_review = {
+        "cluster_id": cluster_id,
+        "review_id": review_id,
+        "from_release": releases[0],
+        "to_release": releases[1],
+        "reviewed_at": now,
+    }
+    return [cast("RuleRecordRow", of_review | asdict(record)) for record in records]
 
 
 def _of_rule(client: Judged, rule: FoundRule) -> str:

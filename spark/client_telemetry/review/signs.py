@@ -185,14 +185,11 @@ def merged(named: Sequence[Refusal], unnamed: Sequence[Refusal]) -> list[Refusal
         if inferred is None:
             by_request[named_refusal.api_key, named_refusal.version] = named_refusal
             continue
-        by_request[named_refusal.api_key, named_refusal.version] = Refusal(
-            named_refusal.api_key,
-            named_refusal.version,
-            min(named_refusal.first, inferred.first),
-            max(named_refusal.last, inferred.last),
-            named_refusal.requests + (inferred.requests if inferred.confidence == LIKELY else 0),
-            named_refusal.incarnations | inferred.incarnations,
-            CERTAIN,
+        by_request[named_refusal.api_key, named_refusal.version] = named_refusal._replace(
+            first=min(named_refusal.first, inferred.first),
+            last=max(named_refusal.last, inferred.last),
+            requests=named_refusal.requests + (inferred.requests if inferred.confidence == LIKELY else 0),
+            incarnations=named_refusal.incarnations | inferred.incarnations,
         )
     return [by_request[key] for key in sorted(by_request)]
 
@@ -217,22 +214,22 @@ def refused(track: Track, refusals: Sequence[Refusal], phase: Phase, tolerance: 
             says += " from its address; other clients there also send it"
         affected = (name,) if name else (apis.name(refusal.api_key),)
         where = {span.incarnation for span in still}
-        if where - refusal.incarnations and not where & refusal.incarnations:
-            signs.append(Sign(Kind.PARTLY, first, refusal.confidence, says, affected, (refusal.api_key,)))
-        elif not still:
-            signs.append(Sign(Kind.REFUSED, first, refusal.confidence, says, affected, (refusal.api_key,)))
-        elif (
+        # The function may continue by another request, as heartbeats do after a refused JoinGroup, while the API does not.
+        is_api_over = (
             not [span for span in own if recorded_until - span.last <= tolerance]
             and refusal.api_key in track.by_api
             and refusal.confidence != POSSIBLE
             and until - refusal.last <= tolerance
-        ):  # The function continues by another request, as heartbeats do after a refused JoinGroup, but the API does not.
-            signs.append(Sign(Kind.REFUSED, first, refusal.confidence, says, affected, (refusal.api_key,)))
-        elif (answers := _of_another_program(track, refusal, phase, tolerance)) is not None:
-            others = f", while {apis.name(refusal.api_key)} v{answers} is answered: two programs have its client id"
-            signs.append(
-                Sign(Kind.REFUSED, first, refusal.confidence, says + others, affected, (refusal.api_key,))
-            )
+        )
+        kind = Kind.REFUSED
+        if where - refusal.incarnations and not where & refusal.incarnations:
+            kind = Kind.PARTLY
+        elif still and not is_api_over:
+            answers = _of_another_program(track, refusal, phase, tolerance)
+            if answers is None:
+                continue
+            says += f", while {apis.name(refusal.api_key)} v{answers} is answered: two programs have its client id"
+        signs.append(Sign(kind, first, refusal.confidence, says, affected, (refusal.api_key,)))
     return signs
 
 
@@ -452,22 +449,3 @@ def _pace(rhythm: Regularity) -> str:
     if seconds < 0.1:
         return "more than 10 a second"
     return f"every {seconds:.1f} s" if seconds < 100 else f"every {seconds / 60:.0f} min"
-
-
-__all__ = [
-    "NOTHING_REFUSED",
-    "Attributed",
-    "Baseline",
-    "Exactness",
-    "Refusal",
-    "Sign",
-    "Span",
-    "attributed",
-    "baseline",
-    "merged",
-    "named_refusals",
-    "refused",
-    "silent",
-    "stuck",
-    "without_fetch",
-]

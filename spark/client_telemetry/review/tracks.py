@@ -169,6 +169,13 @@ def within(spans: Iterable[Span], since: float, until: float) -> list[Span]:
     ]
 
 
+def per_second(spans: Iterable[Span], since: float, until: float) -> float:
+    """Requests of the spans within the time, on average."""
+    if until <= since:
+        return 0.0
+    return sum(span.requests for span in within(spans, since, until)) / (until - since)
+
+
 def tracks(activities: Iterable[Activity], changed_at: float) -> list[Track]:
     """Activities of clients as tracks, without those of brokers. `changed_at`: when the first broker changed."""
     families: dict[tuple[str | None, str], list[Activity]] = {}

@@ -31,11 +31,11 @@ from client_telemetry.review.metric_changes import Group
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.plain_clients import plain_clients
-from client_telemetry.review.prediction import FindingColumns, Prediction, VerdictColumns, from_report
+from client_telemetry.review.prediction import Prediction, from_report
 from client_telemetry.review.setting import Part, Setting
 from client_telemetry.review.tracks import Track
 from client_telemetry.tables.clients import CLIENTS
-from client_telemetry.tables.rows import ClientRow
+from client_telemetry.tables.rows import ClientRow, UpgradeFindingRow, UpgradeVerdictRow
 from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
@@ -285,8 +285,5 @@ def _prediction(
     knowledge_version: str, verdict: tuple[object, ...], findings: tuple[tuple[object, ...], ...]
 ) -> Prediction:
     """`knowledge_version`: a worker goes on to other reviews, and which findings are about logging in is in the knowledge."""
-    rows = [cast("FindingColumns", dict(zip(_FINDING, finding, strict=True))) for finding in findings]
-    return from_report(cast("VerdictColumns", dict(zip(_VERDICT, verdict, strict=True))), rows)
-
-
-__all__ = ["ClientRows", "ReportFiles"]
+    rows = [cast("UpgradeFindingRow", dict(zip(_FINDING, finding, strict=True))) for finding in findings]
+    return from_report(cast("UpgradeVerdictRow", dict(zip(_VERDICT, verdict, strict=True))), rows)
