@@ -2,7 +2,7 @@
 HTML; our own words are escaped."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
 from client_telemetry.reports.client_strings import shortened, shown, without_invisible
@@ -34,3 +34,12 @@ def bullets(sentences: Iterable[str]) -> list[str]:
 def row(cells: Iterable[str]) -> str:
     """A line of a table."""
     return f"| {' | '.join(cells)} |"
+
+
+def table(columns: Sequence[str], rows: Iterable[Iterable[str]], numbers: Collection[str] = ()) -> list[str]:
+    """`numbers`: columns that are set to the right.
+
+    >>> table(("Owner", "Left"), [("erp", "2")], ("Left",))
+    ['| Owner | Left |', '| --- | ---: |', '| erp | 2 |']
+    """
+    return [row(columns), row("---:" if each in numbers else "---" for each in columns), *map(row, rows)]

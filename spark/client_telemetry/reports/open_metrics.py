@@ -16,11 +16,12 @@ OTHER_OWNERS: Final = "other owners"
 
 @dataclass(frozen=True)
 class Gauge:
-    """A family. `samples`: labels and value of each."""
+    """A family. `samples`: labels and value of each. `unit`: with which the name ends, if it is to be told."""
 
     name: str
     words: str
     samples: tuple[tuple[Mapping[str, str], float], ...]
+    unit: str = ""
 
 
 def exposition(gauges: Iterable[Gauge]) -> str:
@@ -33,7 +34,9 @@ def exposition(gauges: Iterable[Gauge]) -> str:
     """
     lines = []
     for gauge in gauges:
-        lines += [f"# TYPE {gauge.name} gauge", f"# HELP {gauge.name} {gauge.words}."]
+        lines += [f"# TYPE {gauge.name} gauge"]
+        lines += [f"# UNIT {gauge.name} {gauge.unit}"] if gauge.unit else []
+        lines += [f"# HELP {gauge.name} {gauge.words}."]
         lines += [f"{gauge.name}{{{_labels(labels)}}} {value}" for labels, value in gauge.samples]
     return "\n".join([*lines, "# EOF"]) + "\n"
 
@@ -46,10 +49,10 @@ def publish_numbers(root: Path, kind: str, name: str, text: str) -> None:
 
 
 def _labels(labels: Mapping[str, str]) -> str:
-    return ",".join(f'{name}="{label(value)}"' for name, value in labels.items())
+    return ",".join(f'{name}="{_label(value)}"' for name, value in labels.items())
 
 
-def label(text: str) -> str:
+def _label(text: str) -> str:
     """The value of a label, escaped; half of a surrogate pair, which UTF-8 cannot have, as a question mark."""
     plain = text.encode("utf-8", "replace").decode("utf-8")
     return plain.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from client_telemetry.artefacts.found import Result
 from client_telemetry.reports.artefacts.text import MOST_FOR_DEVELOPMENT, MOST_IMAGES, summary
-from client_telemetry.reports.markdown import code, prose, row
+from client_telemetry.reports.markdown import code, prose, table
 
 _MOST_ROWS = 200
 
@@ -12,21 +12,19 @@ _MOST_ROWS = 200
 def lines(result: Result, target: str) -> Iterator[str]:
     yield prose(summary(result, target))
     yield ""
-    if result.found:
-        yield row(("Verdict", "Client", "Where", "Why", "Fix", "Owner"))
-        yield row(("---",) * 6)
-    for found in result.found[:_MOST_ROWS]:
-        judged = found.judged
-        yield row(
-            (
-                judged.verdict,
-                code(found.client.text),
-                code(str(found.place), 120),
-                prose(judged.explanation),
-                prose(judged.fix),
-                code(found.owner) if found.owner else "",
-            )
+    cells = [
+        (
+            found.judged.verdict,
+            code(found.client.text),
+            code(str(found.place), 120),
+            prose(found.judged.explanation),
+            prose(found.judged.fix),
+            code(found.owner) if found.owner else "",
         )
+        for found in result.found[:_MOST_ROWS]
+    ]
+    if cells:
+        yield from table(("Verdict", "Client", "Where", "Why", "Fix", "Owner"), cells)
     if len(result.found) > _MOST_ROWS:
         yield ""
         yield f"{len(result.found) - _MOST_ROWS} more are not shown."

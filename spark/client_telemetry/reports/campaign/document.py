@@ -1,7 +1,7 @@
 """campaign.json, summary.json, campaign.md, states.csv and metrics.prom. Fields: docs/campaigns.md."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Final
 
@@ -10,8 +10,8 @@ from client_telemetry.campaign.states import StateChange
 from client_telemetry.campaign.vocabulary import LEFT
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
 from client_telemetry.reports.json_text import json_text
-from client_telemetry.reports.markdown import bullets, code, prose, row
-from client_telemetry.reports.open_metrics import label
+from client_telemetry.reports.markdown import bullets, code, prose, table
+from client_telemetry.reports.open_metrics import OTHER_OWNERS, Gauge, exposition
 from client_telemetry.reports.spreadsheet import table_csv
 
 _ROWS_SHOWN: Final = 100
@@ -90,41 +90,40 @@ def campaign_markdown(view: CampaignView) -> str:
 def _owner_lines(view: CampaignView) -> Iterator[str]:
     if not view.owners:
         return
-    yield from ("## Owners", "", row(("Owner", "Left", "Fixed", "Oldest", "Deadline")))
-    yield row(("---", "---:", "---:", "---:", "---"))
-    for each in view.owners:
-        oldest = "" if each.oldest_days is None else f"{each.oldest_days} d"
-        late = " (passed)" if each.is_late else ""
-        yield row(
-            (
-                prose(each.owner or "no owner"),
-                str(each.left),
-                str(each.fixed),
-                oldest,
-                f"{each.deadline}{late}",
-            )
+    cells = [
+        (
+            prose(each.owner or "no owner"),
+            str(each.left),
+            str(each.fixed),
+            "" if each.oldest_days is None else f"{each.oldest_days} d",
+            f"{each.deadline}{' (passed)' if each.is_late else ''}",
         )
-    yield ""
+        for each in view.owners
+    ]
+    columns = ("Owner", "Left", "Fixed", "Oldest", "Deadline")
+    yield from ("## Owners", "", *table(columns, cells, columns[1:4]), "")
 
 
 def _application_lines(view: CampaignView) -> Iterator[str]:
     left = [each for each in view.applications if each.state in LEFT]
     if not left:
         return
-    yield from ("## Left", "", row(("Application", "Cluster", "Owner", "State", "Change", "By")))
-    yield row(("---",) * 6)
-    for each in left[:_ROWS_SHOWN]:
-        change = prose(each.deciding.fix or each.deciding.why)
-        yield row(
-            (
-                code(each.name),
-                prose(clusters_left(each)),
-                prose(each.owner or "no owner"),
-                each.state,
-                change,
-                str(each.deadline),
-            )
+    cells = [
+        (
+            code(each.name),
+            prose(clusters_left(each)),
+            prose(each.owner or "no owner"),
+            each.state,
+            prose(each.deciding.fix or each.deciding.why),
+            str(each.deadline),
         )
+        for each in left[:_ROWS_SHOWN]
+    ]
+    yield from (
+        "## Left",
+        "",
+        *table(("Application", "Cluster", "Owner", "State", "Change", "By"), cells),
+    )
     if len(left) > _ROWS_SHOWN:
         yield from ("", f"{len(left) - _ROWS_SHOWN} more in states.csv.")
     yield ""
@@ -161,54 +160,39 @@ def open_metrics(view: CampaignView) -> str:
     """OpenMetrics text of the campaign, for a textfile collector or an endpoint. At most some 1,900 series whatever the fleet:
     application names are no labels.
     """
-    name = view.campaign.name
-    lines = [
-        *_family("applications", "Applications of a planned upgrade by state"),
-        *(_sample("applications", count, campaign=name, state=state) for state, count in view.counts.items()),
-        *_family("owner_applications", "Applications of an owner by state"),
-        *_owner_samples(view),
-        *_family("gate", "Decision of the gate: 1 for the one that holds"),
-        *(
-            _sample("gate", int(code == view.decision.code), campaign=name, decision=word)
-            for code, word in WORDS.items()
-        ),
-        *_family("days_left", "Days until the planned upgrade", unit="days"),
-        _sample("days_left", (view.campaign.date - view.day).days, campaign=name),
-        *_family("evidence_age_days", "Age of the newest evidence", unit="days"),
-        *(
-            _sample("evidence_age_days", (view.day - each.day).days, campaign=name, cluster=each.cluster)
-            for each in view.reports
-        ),
-        *_family("coverage_ratio", "Share of broker hours seen completely", unit="ratio"),
-        *(
-            _sample("coverage_ratio", each.complete_share, campaign=name, cluster=each.cluster)
-            for each in view.reports
-            if each.complete_share is not None
-        ),
-        "# EOF",
-    ]
-    return "\n".join(lines) + "\n"
+    return exposition(_gauges(view))
 
 
-def _owner_samples(view: CampaignView) -> Iterator[str]:
+def _gauges(view: CampaignView) -> Iterator[Gauge]:
+    campaign = view.campaign
+
+    def gauge(
+        name: str, words: str, samples: Iterable[tuple[dict[str, str], float]], unit: str = ""
+    ) -> Gauge:
+        of_campaign = (({"campaign": campaign.name, **labels}, value) for labels, value in samples)
+        return Gauge(f"client_telemetry_campaign_{name}", words, tuple(of_campaign), unit)
+
+    states = (({"state": state}, count) for state, count in view.counts.items())
+    yield gauge("applications", "Applications of a planned upgrade by state", states)
+    yield gauge("owner_applications", "Applications of an owner by state", _of_owners(view))
+    decisions = (({"decision": word}, int(code == view.decision.code)) for code, word in WORDS.items())
+    yield gauge("gate", "Decision of the gate: 1 for the one that holds", decisions)
+    yield gauge("days_left", "Days until the planned upgrade", [({}, (campaign.date - view.day).days)])
+    ages = (({"cluster": each.cluster}, (view.day - each.day).days) for each in view.reports)
+    yield gauge("evidence_age_days", "Age of the newest evidence", ages, "days")
+    shares = (
+        ({"cluster": each.cluster}, each.complete_share)
+        for each in view.reports
+        if each.complete_share is not None
+    )
+    yield gauge("coverage_ratio", "Share of broker hours seen completely", shares, "ratio")
+
+
+def _of_owners(view: CampaignView) -> Iterator[tuple[dict[str, str], int]]:
     shown = {owner.owner for owner in view.owners[:_OWNERS_MEASURED]}
     counts = Counter(
-        ((each.owner or "no owner") if each.owner in shown else "other owners", each.state)
+        ((each.owner or "no owner") if each.owner in shown else OTHER_OWNERS, each.state)
         for each in view.applications
     )
     for (owner, state), count in sorted(counts.items()):
-        yield _sample("owner_applications", count, campaign=view.campaign.name, owner=owner, state=state)
-
-
-def _family(name: str, words: str, unit: str = "") -> list[str]:
-    full = f"client_telemetry_campaign_{name}"
-    return [
-        f"# TYPE {full} gauge",
-        *([f"# UNIT {full} {unit}"] if unit and full.endswith(unit) else []),
-        f"# HELP {full} {words}.",
-    ]
-
-
-def _sample(name: str, value: float, **labels: str) -> str:
-    text = ",".join(f'{key}="{label(text)}"' for key, text in labels.items())
-    return f"client_telemetry_campaign_{name}{{{text}}} {value}"
+        yield {"owner": owner, "state": state}, count

@@ -7,7 +7,7 @@ from client_telemetry.formats.written_file import FINDINGS
 from client_telemetry.inventory.client_rows import MOST_SHOWN
 from client_telemetry.inventory.joined import ArtefactRow, Joined, sentence
 from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.markdown import code, prose, row
+from client_telemetry.reports.markdown import code, prose, table
 
 
 def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
@@ -85,7 +85,6 @@ def _table(
     if not rows:
         return
     count = len(rows) if count is None else count
-    yield from ("", f"## {heading} ({count})", "", row(columns), row(("---",) * len(columns)))
-    yield from map(row, rows[:MOST_SHOWN])
+    yield from ("", f"## {heading} ({count})", "", *table(columns, rows[:MOST_SHOWN]))
     if count > MOST_SHOWN:
         yield from ("", f"{count - MOST_SHOWN} more are not shown.")

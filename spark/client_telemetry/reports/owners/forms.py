@@ -10,7 +10,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from client_telemetry.reports.client_strings import client_label, shortened, shown, without_invisible
-from client_telemetry.reports.markdown import code, prose, row
+from client_telemetry.reports.markdown import code, prose, table
 from client_telemetry.reports.owners.message import LONGEST, Message, Task, briefly, left_out_words, shorter
 from client_telemetry.reports.upgrade.model import Edit
 
@@ -46,11 +46,10 @@ def fitted(message: Message, longest: int = LONGEST, form: Callable[[Message], s
 def markdown(message: Message) -> str:
     """The first line is the subject."""
     lines = [prose(message.subject), "", prose(message.beginning), ""]
-    lines += [row(("Application", "Change", "By")), row(("---",) * 3)]
-    lines += [
-        row((_names(task, prose), prose(_change(task)), str(task.by or "the upgrade")))
-        for task in message.tasks
+    cells = [
+        (_names(task, prose), prose(_change(task)), str(task.by or "the upgrade")) for task in message.tasks
     ]
+    lines += table(("Application", "Change", "By"), cells)
     if more := left_out_words(message):
         lines += ["", prose(more)]
     if message.edits:

@@ -4,14 +4,16 @@ from collections.abc import Sequence
 
 from client_telemetry.console.counted import counted
 from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.markdown import code, prose, row
+from client_telemetry.reports.markdown import code, prose, table
 from client_telemetry.reports.review.report import ReviewReport, has_news, message_path, moment
 from client_telemetry.reports.review.wording import happened, predicted, well_again
+from client_telemetry.reports.wording import minute
 from client_telemetry.review import applications
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Happened
 
 ROWS = 200
+_COLUMNS = ("Application", "Outcome", "Since (UTC)", "What the brokers recorded", "Predicted", "Fix")
 
 
 def owner_packs(report: ReviewReport) -> dict[str, str]:
@@ -32,27 +34,23 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
         "",
         _need_action(len(applications.keys(urgent)), len(applications.keys(clients)), len(clients)),
         "",
-        row(("Application", "Outcome", "Since (UTC)", "What the brokers recorded", "Predicted", "Fix")),
-        row(("---",) * 6),
+        *table(_COLUMNS, map(_cells, ordered[:ROWS])),
     ]
-    for client in ordered[:ROWS]:
-        last = client.last_outcome
-        since = moment(last.since)
-        lines.append(
-            row(
-                (
-                    _name(client),
-                    prose(well_again(client) or happened(last)),
-                    f"{since:%Y-%m-%d %H:%M}" if since else "",
-                    "; ".join(prose(reason) for reason in last.reasons),
-                    prose(predicted(client)),
-                    prose(client.fix),
-                )
-            )
-        )
     if len(ordered) > ROWS:
         lines.append(f"\n{len(ordered) - ROWS} more in outcomes.csv.")
     return "\n".join(lines) + "\n"
+
+
+def _cells(client: ReviewedClient) -> tuple[str, ...]:
+    last = client.last_outcome
+    return (
+        _name(client),
+        prose(well_again(client) or happened(last)),
+        minute(moment(last.since)),
+        "; ".join(prose(reason) for reason in last.reasons),
+        prose(predicted(client)),
+        prose(client.fix),
+    )
 
 
 def _need_action(urgent: int, all_of_them: int, clients: int) -> str:

@@ -1,13 +1,13 @@
 """The content of a check's report as plain data: what report.json has, and what the page and the ticket show."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from typing import Any
 
 from client_telemetry.subscriptions import check as checks
-from client_telemetry.subscriptions.check import HARMS, SILENCES, CheckResult, clients_of
+from client_telemetry.subscriptions.check import HARMS, SILENCES, CheckResult, InstanceResult, clients_of
 from client_telemetry.subscriptions.commands import commands
 from client_telemetry.subscriptions.configuration import Subscription
 from client_telemetry.subscriptions.instances import kafka_uuid
@@ -126,34 +126,31 @@ def _subscription(each: Subscription) -> dict[str, object]:
 
 
 def _harms(result: CheckResult) -> list[dict[str, object]]:
-    counts: Counter[str] = Counter(harm for each in result.instances for harm in each.harms)
-    return [
-        {
-            "harm": harm,
-            "explanation": HARMS[harm],
-            "instances": counts[harm],
-            "client_ids": sorted(
-                {str(each.observed.instance.client_id) for each in result.instances if harm in each.harms}
-            ),
-        }
-        for harm in HARMS
-        if counts[harm]
-    ]
+    return _with_clients("harm", HARMS, [(harm, each) for each in result.instances for harm in each.harms])
 
 
 def _silent(result: CheckResult) -> list[dict[str, object]]:
-    counts: Counter[str] = Counter(each.silent for each in result.instances if each.silent)
+    return _with_clients(
+        "reason", SILENCES, [(each.silent, each) for each in result.instances if each.silent]
+    )
+
+
+def _with_clients(
+    name: str, explanations: Mapping[str, str], found: Iterable[tuple[str, InstanceResult]]
+) -> list[dict[str, object]]:
+    """Words of `explanations` in their order, of which there is any, with how many instances they hold for, and of which clients."""
+    instances: dict[str, list[InstanceResult]] = defaultdict(list)
+    for word, each in found:
+        instances[word].append(each)
     return [
         {
-            "reason": reason,
-            "explanation": SILENCES[reason],
-            "instances": counts[reason],
-            "client_ids": sorted(
-                {str(each.observed.instance.client_id) for each in result.instances if each.silent == reason}
-            ),
+            name: word,
+            "explanation": explanation,
+            "instances": len(instances[word]),
+            "client_ids": sorted({str(each.observed.instance.client_id) for each in instances[word]}),
         }
-        for reason in SILENCES
-        if counts[reason]
+        for word, explanation in explanations.items()
+        if word in instances
     ]
 
 

@@ -1,10 +1,10 @@
 """report.md: the answer for a ticket."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from client_telemetry.knowledge.kip511 import NO_SOFTWARE, software
-from client_telemetry.reports.markdown import bullets, code, prose, row
+from client_telemetry.reports.markdown import bullets, code, prose, table
 from client_telemetry.reports.subscription.content import size
 from client_telemetry.reports.subscription.page import COMMANDS
 
@@ -17,51 +17,15 @@ def ticket(found: Mapping[str, Any]) -> str:
         "",
         prose(found["sentence"]),
         "",
-    ]
-    lines += [
         f"Brokers: Kafka {found['release']}. Evidence: {found['first_day']} to {found['last_day']}.",
         "",
         *_refused(found),
         *_listed("Note", found["remarks"]),
     ]
-    if found["harms"]:
-        lines += [
-            "## Harmed clients",
-            "",
-            row(("Clients", "What happens", "Instances")),
-            row(("---",) * 3),
-        ]
-        for each in found["harms"]:
-            ids = ", ".join(code(name) for name in each["client_ids"][:10])
-            lines.append(row((ids, prose(each["explanation"]), str(each["instances"]))))
-        lines.append("")
-    if found["silent"]:
-        lines += ["## Clients that stay silent", "", row(("Clients", "Why", "Instances")), row(("---",) * 3)]
-        for each in found["silent"]:
-            ids = ", ".join(code(name) for name in each["client_ids"][:10])
-            lines.append(row((ids, prose(each["explanation"]), str(each["instances"]))))
-        lines.append("")
-    lines += [
-        "## Clients",
-        "",
-        row(("Client", "Software", "Subscriptions", "Interval", "Pushes per day", "Payload per day")),
-    ]
-    lines.append(row(("---",) * 6))
-    for each in found["clients"][:CLIENTS_SHOWN]:
-        lines.append(
-            row(
-                (
-                    code(str(each["client_id"])),
-                    _software(each),
-                    ", ".join(code(name) for name in each["subscriptions"]) or "none",
-                    ", ".join(f"{ms:,} ms" for ms in each["push_interval_ms"])
-                    if each["subscriptions"]
-                    else "",
-                    f"{each['pushes_per_day']:,.0f}",
-                    size(each["bytes_per_day"]),
-                )
-            )
-        )
+    lines += _explained("Harmed clients", "What happens", found["harms"])
+    lines += _explained("Clients that stay silent", "Why", found["silent"])
+    columns = ("Client", "Software", "Subscriptions", "Interval", "Pushes per day", "Payload per day")
+    lines += ["## Clients", "", *table(columns, map(_cells, found["clients"][:CLIENTS_SHOWN]))]
     if len(found["clients"]) > CLIENTS_SHOWN:
         lines.append(f"\n{len(found['clients']) - CLIENTS_SHOWN:,} more in clients.csv.")
     lines += ["", "## Commands", ""]
@@ -70,6 +34,26 @@ def ticket(found: Mapping[str, Any]) -> str:
             lines += [f"{title}:", "", "```", *found["commands"][name], "```", ""]
     lines.append(f"Knowledge base {found['knowledge_version']}, code version {found['code_version']}.")
     return "\n".join(lines) + "\n"
+
+
+def _explained(title: str, what: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    cells = [
+        (", ".join(map(code, each["client_ids"][:10])), prose(each["explanation"]), str(each["instances"]))
+        for each in rows
+    ]
+    return [f"## {title}", "", *table(("Clients", what, "Instances"), cells), ""] if rows else []
+
+
+def _cells(client: Mapping[str, Any]) -> tuple[str, ...]:
+    intervals = client["push_interval_ms"] if client["subscriptions"] else ()
+    return (
+        code(str(client["client_id"])),
+        _software(client),
+        ", ".join(map(code, client["subscriptions"])) or "none",
+        ", ".join(f"{ms:,} ms" for ms in intervals),
+        f"{client['pushes_per_day']:,.0f}",
+        size(client["bytes_per_day"]),
+    )
 
 
 def _refused(found: Mapping[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.apis import in_words
 from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.markdown import bullets, code, prose, row
+from client_telemetry.reports.markdown import bullets, code, prose, table
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, split_safe
 from client_telemetry.reports.upgrade import configuration, wording
 from client_telemetry.reports.upgrade.mixed_and_rollback import (
@@ -30,11 +30,16 @@ def comparison(report: UpgradeReport) -> list[str]:
     if not report.targets:
         return []
     heads = ["To", *OUTCOME_COLUMNS, "Works again"]
-    lines = ["## Releases compared", "", row(heads), row(["---", *["---:"] * (len(heads) - 1)])]
-    for target in report.targets:
-        name = f"{target.to_release} (asked)" if target.is_asked else target.to_release
-        lines += [row([name, *outcome_cells(target), number(target.works_again)])]
-    lines += ["", *(difference(each) for each in report.target_differences)]
+    cells = [
+        [
+            f"{target.to_release} (asked)" if target.is_asked else target.to_release,
+            *outcome_cells(target),
+            number(target.works_again),
+        ]
+        for target in report.targets
+    ]
+    lines = ["## Releases compared", "", *table(heads, cells, heads[1:]), ""]
+    lines += map(difference, report.target_differences)
     return [*lines, ""] if report.target_differences else lines
 
 
