@@ -17,6 +17,7 @@ from client_telemetry.cli import knowledge_build, knowledge_measure
 from client_telemetry.compatibility import configuration_changes, java_properties
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import (
+    Package,
     broker_classes,
     broker_configuration,
     broker_metrics,
@@ -28,7 +29,6 @@ from client_telemetry.knowledge import (
     software,
 )
 from client_telemetry.knowledge.broker_release import csv_text
-from client_telemetry.knowledge.package import Package
 from client_telemetry.knowledge.software import JAVA_LIBRARY
 from client_telemetry.knowledge_package import broker_jars, brokers, configuration, store
 from client_telemetry.knowledge_package.artefacts import MavenRepository

@@ -46,9 +46,8 @@ def configurations() -> tuple[Configuration, ...]:
     read = []
     for line, (library, since, until, configuration, pinned_by, safe_from, source) in rows(FILE, COLUMNS):
         due(FILE, line, library=library, source=source)
-        first = client_versions.of_cell(FILE, line, "version_from", since)
-        last = client_versions.of_cell(FILE, line, "version_to", until)
-        read.append(Configuration(library, first, last, configuration, pinned_by, safe_from))
+        versions = client_versions.range_of(FILE, line, since, until)
+        read.append(Configuration(library, *versions, configuration, pinned_by, safe_from))
     return tuple(read)
 
 

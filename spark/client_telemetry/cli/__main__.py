@@ -15,8 +15,7 @@ from importlib.metadata import version
 from typing import Final, NamedTuple
 
 from client_telemetry.cli.interrupt import INTERRUPTED, ended_at_once
-from client_telemetry.knowledge import DamagedKnowledge
-from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge import DamagedKnowledge, UnusablePackage
 from client_telemetry.knowledge_package import store
 from client_telemetry.knowledge_package.signatures import UnusableKey
 

@@ -30,6 +30,7 @@ from client_telemetry.console.progress import Progress
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.knowledge import (
     DamagedKnowledge,
+    UnusablePackage,
     features,
     measured_targets,
     products,
@@ -37,7 +38,6 @@ from client_telemetry.knowledge import (
     software,
 )
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, VENDORS
-from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 from client_telemetry.knowledge_package import jars
 
@@ -126,7 +126,7 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
             verdict = replace(verdict, condition="; ".join(filter(None, (verdict.condition, not_known))))
         verdicts.append(verdict)
         owners.append(entry.owner)
-        rows.append(client_list.verdict_row(entry.client, verdict))
+        rows.append(verdict_row(entry.client, verdict))
     progress(f"writing {args.output}")
     try:
         has_owners = any(owner is not None for owner in owners)
@@ -178,6 +178,23 @@ def _by_name(entry: Entry) -> ClientEvidence | None:
     if product := products.called(name):
         return replace(evidence, product=evidence.product or product)
     return evidence if evidence.client_software_name == name else None
+
+
+def verdict_row(client: str, verdict: "ClientVerdict | Judged") -> tuple[str, ...]:
+    """One line of client_list.VERDICT_COLUMNS."""
+    return (
+        client,
+        verdict.verdict,
+        verdict.confidence,
+        " ".join(verdict.rules),
+        verdict.explanation,
+        verdict.fix,
+        verdict.identified_as,
+        verdict.when or "",
+        "yes" if verdict.already_failing else "no",
+        "yes" if verdict.works_again else "no",
+        verdict.condition,
+    )
 
 
 def _counts(verdicts: "Sequence[ClientVerdict | Judged]") -> str:

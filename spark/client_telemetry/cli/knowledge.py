@@ -29,13 +29,14 @@ from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.knowledge import (
     DamagedKnowledge,
+    Package,
+    UnusablePackage,
     age,
     broker_configuration,
     checked,
     releases,
     target_profiles,
 )
-from client_telemetry.knowledge.package import Package, UnusablePackage
 from client_telemetry.knowledge_package import (
     differences,
     fetching,
@@ -169,11 +170,7 @@ def update(arguments: Sequence[str]) -> int:
             f"{source}: of {package.built_at:%Y-%m-%d %H:%M}, older than the one in use ({built_at:%Y-%m-%d %H:%M}): nothing changed"
         )
     in_use = knowledge.in_use().package
-    if (
-        isinstance(in_use, Package)
-        and in_use.compressed == package.compressed
-        and package.built_at == built_at
-    ):
+    if in_use and in_use.compressed == package.compressed and package.built_at == built_at:
         print(f"{before}: already in use")
         return 0
     old = knowledge.texts()

@@ -26,10 +26,9 @@ from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.output_file import replace_file
 from client_telemetry.console.progress import Progress
-from client_telemetry.knowledge import age, checked, releases
+from client_telemetry.knowledge import UnusablePackage, age, checked, releases
 from client_telemetry.knowledge.broker_release import csv_text
 from client_telemetry.knowledge.checked import CheckedRow
-from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge_package import broker_jars, brokers, package_files, signatures, store
 from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.brokers import Step

@@ -26,7 +26,7 @@ from client_telemetry.console.progress import Progress
 from client_telemetry.formats.report_file import NotAReport, Report, add_report
 from client_telemetry.formats.trial_file import Application, Rehearsal
 from client_telemetry.identity.client_key import client_key
-from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge import UnusablePackage
 from client_telemetry.knowledge.releases import UnusableRelease, exact, parse
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.lake.catalog import is_missing

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge import UnusablePackage
 
 
 def cache_folder(named: Path | None, of: str) -> Path:

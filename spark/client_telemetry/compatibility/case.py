@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from client_telemetry.compatibility import failures, fingerprints, identification
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, declared_library, versions_in_use
@@ -26,32 +25,10 @@ from client_telemetry.knowledge.software import Identity
 from client_telemetry.knowledge.vocabulary import Confidence
 
 
-class ClientFacts(NamedTuple):
-    """What the evidence says about a client whatever the target: the fields of the same names in Case."""
-
-    uses: Mapping[int, list[ApiUse]]
-    identity: Identity | None
-    identity_confidence: Confidence
-    fingerprint: Fingerprint | None
-    looks_like: Identification | None
-    seen_roles: tuple[str, ...]
-    roles: tuple[str, ...]
-    contradiction: str
-    failing: tuple[str, ...]
-    failing_by_answers: tuple[failures.AnsweredWithErrors, ...]
-
-
 @dataclass(frozen=True)
-class Case:
-    evidence: ClientEvidence
-    source: str
-    """The release that the brokers run, exact."""
-    target: str
-    """The release that they are to run, exact."""
-    levels: Mapping[str, int]
-    """Feature levels that are finalized on the target's brokers."""
-    vendor: str | None
-    """Whose build the target's brokers run; None if unknown."""
+class ClientFacts:
+    """What the evidence says about a client whatever the target."""
+
     uses: Mapping[int, list[ApiUse]]
     """API key -> versions in use."""
     identity: Identity | None
@@ -70,6 +47,19 @@ class Case:
     """Why it already fails on the source, whose brokers refuse it; empty if nothing shows that it does."""
     failing_by_answers: tuple[failures.AnsweredWithErrors, ...]
     """Why it already fails on the source, whose brokers answer it; likewise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case(ClientFacts):
+    evidence: ClientEvidence
+    source: str
+    """The release that the brokers run, exact."""
+    target: str
+    """The release that they are to run, exact."""
+    levels: Mapping[str, int]
+    """Feature levels that are finalized on the target's brokers."""
+    vendor: str | None = APACHE_KAFKA
+    """Whose build the target's brokers run; None if unknown."""
     seen_on: str
     """The release of the brokers that the evidence is from: the source or, if that is where a rollback leads, the target."""
 
@@ -83,15 +73,20 @@ class Case:
         vendor: str | None = APACHE_KAFKA,
     ) -> "Case":
         """`source`: the release on which the evidence was seen."""
-        levels = features.newest(target) if levels is None else levels
-        return cls(evidence, source, target, levels, vendor, *_client_facts(evidence, source), source)
+        return cls(
+            **vars(_client_facts(evidence, source)),
+            evidence=evidence,
+            source=source,
+            target=target,
+            levels=features.newest(target) if levels is None else levels,
+            vendor=vendor,
+            seen_on=source,
+        )
 
     @classmethod
     def of_rollback(cls, evidence: ClientEvidence, from_release: str, to_release: str) -> "Case":
         """Brokers return from `to_release` to `from_release`, on which the evidence was seen."""
-        levels = features.newest(from_release)
-        facts = _client_facts(evidence, from_release)
-        return cls(evidence, to_release, from_release, levels, APACHE_KAFKA, *facts, from_release)
+        return replace(cls.of(evidence, from_release, from_release), source=to_release)
 
     def at(self, levels: Mapping[str, int]) -> "Case":
         """The same case at other feature levels of the target."""

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
 from client_telemetry.console.formulas import guarded
@@ -230,48 +229,6 @@ def _logins(protocols: str, mechanism: str, offered: str) -> list[Login]:
 
 def _words(cell: str) -> list[str]:
     return re.split(r"[,;|\s]+", cell.strip(" ,;|\t")) if cell.strip(" ,;|\t") else []
-
-
-class Conclusion(Protocol):
-    """What a line of VERDICT_COLUMNS says: of a client that was seen or declares its library, or whose library is written down."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def confidence(self) -> str: ...
-    @property
-    def rules(self) -> tuple[str, ...]: ...
-    @property
-    def explanation(self) -> str: ...
-    @property
-    def fix(self) -> str: ...
-    @property
-    def identified_as(self) -> str: ...
-    @property
-    def when(self) -> str | None: ...
-    @property
-    def already_failing(self) -> bool: ...
-    @property
-    def works_again(self) -> bool: ...
-    @property
-    def condition(self) -> str: ...
-
-
-def verdict_row(client: str, verdict: Conclusion) -> tuple[str, ...]:
-    """One line of VERDICT_COLUMNS."""
-    return (
-        client,
-        verdict.verdict,
-        verdict.confidence,
-        " ".join(verdict.rules),
-        verdict.explanation,
-        verdict.fix,
-        verdict.identified_as,
-        verdict.when or "",
-        "yes" if verdict.already_failing else "no",
-        "yes" if verdict.works_again else "no",
-        verdict.condition,
-    )
 
 
 def write(path: Path, rows: Iterable[tuple[str, ...]], owners: Sequence[str] | None = None) -> None:

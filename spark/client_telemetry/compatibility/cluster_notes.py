@@ -8,24 +8,10 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import broker_settings
 from client_telemetry.compatibility.broker_settings import BrokerSetup, UnreadableSetting
-from client_telemetry.knowledge import DamagedKnowledge, measured_targets, releases, rows
+from client_telemetry.knowledge import DamagedKnowledge, measured_targets, one_of, releases, rows
 from client_telemetry.knowledge.vocabulary import Answer, Verdict
 
 FILE = "cluster_notes.csv"
-COLUMNS = (
-    "note_id",
-    "change",
-    "since",
-    "until",
-    "from_until",
-    "weight",
-    "setting",
-    "weight_if_set",
-    "affected",
-    "what",
-    "how_to_detect",
-    "source",
-)
 UPGRADE, ROLLBACK, ROLLBACK_TO_ANOTHER_LINE = "upgrade", "rollback", "rollback_to_another_line"
 CHANGES = (UPGRADE, ROLLBACK, ROLLBACK_TO_ANOTHER_LINE)
 """What a note is about. "To another line": from 4.0.x to anything but 4.0.x."""
@@ -100,6 +86,9 @@ class ClusterNote(NamedTuple):
         return not self.from_until or releases.parse(release) <= releases.parse(self.from_until)
 
 
+COLUMNS = ClusterNote._fields
+
+
 @cache
 def known() -> tuple[ClusterNote, ...]:
     notes: list[ClusterNote] = []
@@ -110,11 +99,9 @@ def known() -> tuple[ClusterNote, ...]:
                 releases.exact(release)
         except releases.UnusableRelease as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
-        if note.change not in CHANGES:
-            raise DamagedKnowledge(FILE, line, f"change {note.change!r} is none of {', '.join(CHANGES)}")
+        one_of(FILE, line, "change", note.change, CHANGES)
         for weight in (note.weight, note.weight_if_set or note.weight):
-            if weight not in WEIGHTS:
-                raise DamagedKnowledge(FILE, line, f"weight {weight!r} is none of {', '.join(WEIGHTS)}")
+            one_of(FILE, line, "weight", weight, WEIGHTS)
         _check_setting(note, line)
         if not (note.affected and note.what and note.source):
             raise DamagedKnowledge(FILE, line, "affected, what and source are required")

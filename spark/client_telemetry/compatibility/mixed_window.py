@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility.verdict import ASKED_ONCE, ClientVerdict, Outlook
-from client_telemetry.knowledge import DamagedKnowledge, releases, roles, rows
+from client_telemetry.knowledge import DamagedKnowledge, one_of, releases, roles, rows
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Confidence, Verdict, When
 
@@ -112,20 +112,14 @@ def _issue(from_release: str, to_release: str, client_roles: tuple[str, ...]) ->
 def known() -> tuple[MixedWindowIssue, ...]:
     issues: list[MixedWindowIssue] = []
     for line, (rule_id, first, last, of_roles, verdict, explanation, source) in rows(FILE, COLUMNS):
-        if verdict not in (Verdict.BREAKS, Verdict.DEGRADES):
-            raise DamagedKnowledge(
-                FILE, line, f"verdict {verdict!r} is none of {Verdict.BREAKS}, {Verdict.DEGRADES}"
-            )
+        one_of(FILE, line, "verdict", verdict, (Verdict.BREAKS, Verdict.DEGRADES))
         if not of_roles or set(of_roles.split()) - set(roles.ROLES):
             raise DamagedKnowledge(FILE, line, f"roles {of_roles!r} are not known")
         if not (explanation and source):
             raise DamagedKnowledge(FILE, line, "explanation and source are required")
         if any(issue.rule_id == rule_id for issue in issues):
             raise DamagedKnowledge(FILE, line, f"rule {rule_id} occurs twice")
-        try:
-            brokers = releases.between(first, last)
-        except releases.UnusableRelease as error:
-            raise DamagedKnowledge(FILE, line, str(error)) from error
+        brokers = releases.between_cells(FILE, line, first, last)
         issues.append(
             MixedWindowIssue(
                 rule_id, brokers, frozenset(of_roles.split()), Verdict(verdict), explanation, source

@@ -14,12 +14,13 @@ import hashlib
 import io
 import json
 import sys
+import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 OWN_FILES = (
     "artefact_packages.csv",
@@ -104,21 +105,45 @@ class OwnKnowledge:
     texts: Mapping[str, str]
 
 
-class Package(Protocol):
-    """A data package, as far as readers of files need it (package.py)."""
+class UnusablePackage(ValueError):
+    """A data package that is damaged, not trusted, or not for this version of the program; the message has one line."""
 
-    @property
-    def origin(self) -> str: ...
 
-    @property
-    def built_at(self) -> dt.datetime: ...
+@dataclass(frozen=True)
+class Package:
+    """A data package in memory (knowledge_package/package_files.py reads and writes them). It is sent to workers, which need not see the
+    file: 800 KB of CSV are 90 KB here.
+    """
 
-    @property
-    def extended_with(self) -> tuple[str, ...]: ...
+    origin: str
+    """Where it was read: a path or URL."""
+    built_at: dt.datetime
+    """UTC."""
+    compressed: Mapping[str, bytes]
+    """File name -> its UTF-8 text, compressed by zlib."""
+    extended_with: tuple[str, ...] = ()
+    """Releases that were added in memory from their jars: only their request versions are known."""
 
-    def text(self, file: str) -> str: ...
+    @classmethod
+    def of_texts(cls, origin: str, built_at: dt.datetime, texts: Mapping[str, str]) -> "Package":
+        return cls(origin, built_at, {}).with_texts(texts)
 
-    def names(self) -> Collection[str]: ...
+    def text(self, file: str) -> str:
+        """Raises KeyError for a file that it lacks."""
+        return zlib.decompress(self.compressed[file]).decode()
+
+    def names(self) -> Collection[str]:
+        """The names of its files, sorted."""
+        return sorted(self.compressed)
+
+    def extended(self, release: str, texts: Mapping[str, str]) -> "Package":
+        """The package with these files in place of its own, which add a release."""
+        return replace(self.with_texts(texts), extended_with=(*self.extended_with, release))
+
+    def with_texts(self, texts: Mapping[str, str]) -> "Package":
+        """The package with these files in place of its own."""
+        compressed = {file: zlib.compress(text.encode()) for file, text in texts.items()}
+        return replace(self, compressed={**self.compressed, **compressed})
 
 
 Range = tuple[int, int]
@@ -373,6 +398,12 @@ def whole(file: str, line: int, column: str, text: str) -> int:
     if not text.isdecimal():
         raise DamagedKnowledge(file, line, f"{column} {text!r} is not a whole number")
     return int(text)
+
+
+def one_of(file: str, line: int, column: str, text: str, allowed: Collection[str]) -> None:
+    """A cell that has one of some words."""
+    if text not in allowed:
+        raise DamagedKnowledge(file, line, f"{column} {text!r} is none of {', '.join(allowed)}")
 
 
 def due(file: str, line: int, **cells: str) -> None:

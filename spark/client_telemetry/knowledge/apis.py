@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, rows, whole
+from client_telemetry.knowledge import DamagedKnowledge, one_of, rows, whole
 from client_telemetry.knowledge.api_key import ApiKey
 
 FILE = "apis.csv"
@@ -61,12 +61,19 @@ def by_key() -> dict[int, Api]:
         api = Api(whole(FILE, line, "api_key", key), name, enum_name, tuple(former.split()), used_by, purpose)
         if api.key in by_number:
             raise DamagedKnowledge(FILE, line, f"api_key {key} occurs twice")
-        if used_by not in USED_BY:
-            raise DamagedKnowledge(FILE, line, f"used_by {used_by!r} is none of {', '.join(USED_BY)}")
+        one_of(FILE, line, "used_by", used_by, USED_BY)
         if not source or (not purpose and used_by != "broker"):
             raise DamagedKnowledge(FILE, line, "purpose and source are required")
         by_number[api.key] = api
     return by_number
+
+
+def key_of(file: str, line: int, key_text: str, api_name: str) -> int:
+    """The key in a row that has the name beside it. Raises DamagedKnowledge."""
+    key = whole(file, line, "api_key", key_text)
+    if key not in by_key() or by_key()[key].name != api_name:
+        raise DamagedKnowledge(file, line, f"api {key} {api_name} is not in {FILE}")
+    return key
 
 
 @cache

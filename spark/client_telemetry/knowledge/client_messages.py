@@ -13,6 +13,7 @@ from client_telemetry.knowledge import (
     client_versions,
     due,
     measured_target,
+    one_of,
     releases,
     rows_if_there,
 )
@@ -54,12 +55,11 @@ def every() -> tuple[Message, ...]:
 def _row(line: int, cells: list[str]) -> Message:
     library, version, configuration, role, first, last, refused, says, source = cells
     due(FILE, line, library=library, role=role, broker_from=first, source=source)
-    if role not in tuple(Role):
-        raise DamagedKnowledge(FILE, line, f"role {role!r} is none of {', '.join(Role)}")
+    one_of(FILE, line, "role", role, tuple(Role))
+    brokers = releases.between_cells(FILE, line, first, last)
     try:
-        brokers = releases.between(first, last)
         keys = frozenset(apis.find(each.partition(":")[0]).key for each in refused.split())
-    except (releases.UnusableRelease, apis.UnknownApi) as error:
+    except apis.UnknownApi as error:
         raise DamagedKnowledge(FILE, line, str(error)) from error
     number = client_versions.of_cell(FILE, line, "version", version)
     return Message(library, number, configuration, role, brokers, keys, says)

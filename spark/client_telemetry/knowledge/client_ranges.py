@@ -65,29 +65,17 @@ def read(file: str) -> tuple[Row, ...]:
             api = apis.by_key().get(key)
             raise DamagedKnowledge(file, line, f"{reason}: {key} is {api.name}" if api else reason)
         due(file, line, library=library, source=source)
-        since = client_versions.of_cell(file, line, "version_from", first)
-        until = client_versions.of_cell(file, line, "version_to", last)
+        since, until = client_versions.range_of(file, line, first, last)
         if high > MOST:
             raise DamagedKnowledge(file, line, f"max_version {high} is more than a request can carry")
         if low > high:
             raise DamagedKnowledge(file, line, f"min_version {low} is above max_version {high}")
-        if since > until:
-            raise DamagedKnowledge(file, line, f"version_from {first} is above version_to {last}")
         if confidence not in ("high", "medium", "low") or not source:
             raise DamagedKnowledge(file, line, "confidence is high, medium or low, and a source is required")
         if not re.fullmatch(r"(\d+-\d+|none)?", before_runs):
             raise DamagedKnowledge(file, line, "before_runs is a range, none, or empty")
-        row = Row(
-            library,
-            configuration,
-            since,
-            until,
-            key,
-            Versions(low, high),
-            _also_sent(file, line, also_text),
-            confidence,
-            source,
-        )
+        versions, also = Versions(low, high), _also_sent(file, line, also_text)
+        row = Row(library, configuration, since, until, key, versions, also, confidence, source)
         siblings = rows_by_api.setdefault((library, configuration, key), [])
         for sibling in siblings:
             if row.version_from <= sibling.version_to and sibling.version_from <= row.version_to:

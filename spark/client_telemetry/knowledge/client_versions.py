@@ -34,6 +34,14 @@ def of_cell(file: str, line: int, column: str, text: str) -> tuple[int, ...]:
         raise DamagedKnowledge(file, line, f"{column} {error}") from error
 
 
+def range_of(file: str, line: int, first: str, last: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The cells version_from and version_to of a row. Raises DamagedKnowledge, also for an end before the beginning."""
+    since, until = of_cell(file, line, "version_from", first), of_cell(file, line, "version_to", last)
+    if since > until:
+        raise DamagedKnowledge(file, line, f"version_from {first} is above version_to {last}")
+    return since, until
+
+
 _LAST = 10**9 + 1
 """Stands for any number: 1.0.x is (1, 0, _LAST, _LAST)."""
 

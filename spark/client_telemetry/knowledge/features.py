@@ -88,7 +88,7 @@ def _listed() -> dict[str, dict[str, Levels]]:
             raise DamagedKnowledge(
                 FILE, line, "levels are a range with its default, and a source is required"
             )
-        for release in sorted(_between(FILE, line, first, last), key=releases.parse):
+        for release in sorted(releases.between_cells(FILE, line, first, last), key=releases.parse):
             if feature in by_release.setdefault(release, {}):
                 raise DamagedKnowledge(FILE, line, f"{feature} of {release} occurs twice")
             by_release[release][feature] = levels
@@ -114,16 +114,14 @@ def _gates() -> dict[str, tuple[Gate, ...]]:
         gate = Gate(
             feature,
             whole(APIS_FILE, line, "level", level),
-            whole(APIS_FILE, line, "api_key", key),
+            apis.key_of(APIS_FILE, line, key, api_name),
             whole(APIS_FILE, line, "min_version", low),
             whole(APIS_FILE, line, "max_version", high),
             source,
         )
-        if apis.name(gate.api_key) != api_name:
-            raise DamagedKnowledge(APIS_FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
         if gate.min_version > gate.max_version or not source:
             raise DamagedKnowledge(APIS_FILE, line, "versions are a range, and a source is required")
-        for release in sorted(_between(APIS_FILE, line, first, last), key=releases.parse):
+        for release in sorted(releases.between_cells(APIS_FILE, line, first, last), key=releases.parse):
             levels = supported()[release].get(feature)
             if levels is None or not levels.min < gate.level <= levels.max:
                 raise DamagedKnowledge(
@@ -131,13 +129,6 @@ def _gates() -> dict[str, tuple[Gate, ...]]:
                 )
             gates[release] = (*gates.get(release, ()), gate)
     return gates
-
-
-def _between(file: str, line: int, first: str, last: str) -> frozenset[str]:
-    try:
-        return releases.between(first, last)
-    except releases.UnusableRelease as error:
-        raise DamagedKnowledge(file, line, str(error)) from error
 
 
 @cache

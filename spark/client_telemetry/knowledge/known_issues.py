@@ -19,6 +19,7 @@ from client_telemetry.knowledge import (
     due,
     features,
     measured_target,
+    one_of,
     releases,
     roles,
     rows,
@@ -159,8 +160,7 @@ def _check_words(line: int, row: Mapping[str, str]) -> None:
         ("when", (When.AT_ONCE, When.LATENT)),
         ("learned_from_runs", ("yes", "no")),
     ):
-        if row[column] not in allowed:
-            raise DamagedKnowledge(FILE, line, f"{column} {row[column]!r} is none of {', '.join(allowed)}")
+        one_of(FILE, line, column, row[column], allowed)
     due(FILE, line, rule_id=row["rule_id"])
     if unknown := sorted(set(row["roles"].split()) - set(roles.ROLES)):
         raise DamagedKnowledge(FILE, line, f"roles: {', '.join(unknown)} is none of {', '.join(roles.ROLES)}")
@@ -181,12 +181,7 @@ def _issue(line: int, row: Mapping[str, str]) -> KnownIssue:
         brokers = _brokers(row["broker_from"].split(), row["broker_to"].split())
     except releases.UnusableRelease as error:
         raise DamagedKnowledge(FILE, line, str(error)) from error
-    since = client_versions.of_cell(FILE, line, "version_from", row["version_from"])
-    until = client_versions.of_cell(FILE, line, "version_to", row["version_to"])
-    if since > until:
-        raise DamagedKnowledge(
-            FILE, line, f"version_from {row['version_from']} is above version_to {row['version_to']}"
-        )
+    since, until = client_versions.range_of(FILE, line, row["version_from"], row["version_to"])
     if row["fixed_in"]:
         library, _, version = row["fixed_in"].partition(" ")
         client_versions.of_cell(
@@ -197,24 +192,20 @@ def _issue(line: int, row: Mapping[str, str]) -> KnownIssue:
         whole(FILE, line, "versions", version)
     if key is not None and key not in apis.by_key():
         raise DamagedKnowledge(FILE, line, f"api {key} is not in {apis.FILE}")
+    as_written = (
+        *("rule_id", "library", "versions", "condition", "trigger"),
+        *("explanation", "fixed_in", "workaround", "source"),
+    )
     return KnownIssue(
-        rule_id=row["rule_id"],
-        library=row["library"],
+        **{column: row[column] for column in as_written},
         version_from=since,
         version_to=until,
         brokers=brokers,
         roles=frozenset(row["roles"].split()),
         api_key=key,
-        versions=row["versions"],
-        condition=row["condition"],
         condition_test=_condition(line, row["condition"], row["condition_test"], brokers),
         verdict=Verdict(row["verdict"]),
         when=When(row["when"]),
-        trigger=row["trigger"],
-        explanation=row["explanation"],
-        fixed_in=row["fixed_in"],
-        workaround=row["workaround"],
-        source=row["source"],
     )
 
 

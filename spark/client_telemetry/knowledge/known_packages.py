@@ -11,7 +11,15 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, Line, carried_versions, due, package_names, rows
+from client_telemetry.knowledge import (
+    DamagedKnowledge,
+    Line,
+    carried_versions,
+    due,
+    one_of,
+    package_names,
+    rows,
+)
 
 FILE = "artefact_packages.csv"
 COLUMNS = ("type", "name", "library", "binding", "contains", "note", "source")
@@ -73,10 +81,8 @@ def _by_name() -> dict[tuple[str, str], KnownPackage]:
 def _row(line: int, cells: list[str]) -> KnownPackage:
     kind, name, library, binding, contains, note, source = cells
     due(FILE, line, type=kind, name=name, source=source)
-    if kind not in TYPES:
-        raise DamagedKnowledge(FILE, line, f"type {kind!r} is none of {', '.join(TYPES)}")
-    if contains not in _CONTAINS:
-        raise DamagedKnowledge(FILE, line, f"contains {contains!r} is none of {', '.join(_CONTAINS)}")
+    one_of(FILE, line, "type", kind, TYPES)
+    one_of(FILE, line, "contains", contains, _CONTAINS)
     if kind == "maven" and not re.fullmatch(r"[^\s/:]+/[^\s/:]+", name):
         raise DamagedKnowledge(
             FILE, line, f"name {name!r} is not group/artifact, as in org.apache.kafka/kafka-clients"

@@ -5,11 +5,10 @@ A client id is evidence of a product only if the product sets it itself; anybody
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, apis, due, rows
+from client_telemetry.knowledge import DamagedKnowledge, apis, due, one_of, rows
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.user_patterns import UserPattern, knowledge_pattern
 
@@ -27,29 +26,19 @@ KINDS = ("streams", "connect", "mirrormaker", "tool", "product")
 CONFIDENCES = ("lock file", "documentation", "source code", "real runs")
 
 
-@dataclass(frozen=True)
-class ProductId:
-    """One line of product_client_ids.csv."""
+class Product(NamedTuple):
+    """One line of product_client_ids.csv: what a client id reveals."""
 
-    pattern: re.Pattern[str] | UserPattern
-    product: str
+    name: str
     kind: str
     library: str
     """Library inside, alternatives separated by `|` if it depends on the release; empty = more than one."""
     brings_default_ids: bool
     """Whether its process also has clients with the default ids of that library."""
-
-
-class Product(NamedTuple):
-    """What a client id reveals. `application`: the part that names the application (the application.id of Kafka
-    Streams, the group.id of Connect), None if it has none.
+    application: str | None = None
+    """The part of the id that names the application (the application.id of Kafka Streams, the group.id of Connect), None if it
+    has none.
     """
-
-    name: str
-    kind: str
-    library: str
-    brings_default_ids: bool
-    application: str | None
 
 
 class Advice(NamedTuple):
@@ -64,28 +53,16 @@ def by_client_id(client_id: str | None) -> Product | None:
     """The product that sets this client id: the first line that matches."""
     if not client_id or len(client_id) > LONGEST_CLIENT_ID:
         return None
-    for product_id in _ids():
-        if match := product_id.pattern.fullmatch(client_id):
-            application = match.groupdict().get("application")
-            return Product(
-                product_id.product,
-                product_id.kind,
-                product_id.library,
-                product_id.brings_default_ids,
-                application,
-            )
+    for pattern, product in _ids():
+        if match := pattern.fullmatch(client_id):
+            return product._replace(application=match.groupdict().get("application"))
     return None
 
 
 @cache
 def named(name: str) -> Product | None:
     """The product of this name; None if no client ids of it are known."""
-    product_id = next((product_id for product_id in _ids() if product_id.product == name), None)
-    if product_id is None:
-        return None
-    return Product(
-        product_id.product, product_id.kind, product_id.library, product_id.brings_default_ids, None
-    )
+    return next((product for _, product in _ids() if product.name == name), None)
 
 
 def is_known(name: str) -> bool:
@@ -103,9 +80,8 @@ def called(text: str) -> str:
     if is_known(text):
         return text
     wanted = _plain(text)
-    found = {
-        name for name in (*advices(), *(each.product for each in _ids())) if wanted and _plain(name) == wanted
-    }
+    known = (*advices(), *(product.name for _, product in _ids()))
+    found = {name for name in known if wanted and _plain(name) == wanted}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -114,16 +90,15 @@ def _plain(name: str) -> str:
 
 
 @cache
-def _ids() -> tuple[ProductId, ...]:
+def _ids() -> tuple[tuple[re.Pattern[str] | UserPattern, Product], ...]:
     ids = []
     for line, (pattern, product, kind, library, brings, source) in rows(IDS_FILE, IDS_COLUMNS):
         due(IDS_FILE, line, client_id_pattern=pattern, product=product, source=source)
-        if kind not in KINDS:
-            raise DamagedKnowledge(IDS_FILE, line, f"kind {kind!r} is none of {', '.join(KINDS)}")
+        one_of(IDS_FILE, line, "kind", kind, KINDS)
         if brings not in ("yes", "no"):
             raise DamagedKnowledge(IDS_FILE, line, "brings_default_ids is yes or no")
         compiled = knowledge_pattern(IDS_FILE, line, "client_id_pattern", pattern)
-        ids.append(ProductId(compiled, product, kind, library, brings == "yes"))
+        ids.append((compiled, Product(product, kind, library, brings == "yes")))
     return tuple(ids)
 
 
@@ -133,10 +108,7 @@ def advices() -> dict[str, tuple[Advice, ...]]:
     by_product: dict[str, tuple[Advice, ...]] = {}
     for line, (product, library, names, text, source, confidence) in rows(FILE, COLUMNS):
         due(FILE, line, product=product, advice=text, source=source)
-        if confidence not in CONFIDENCES:
-            raise DamagedKnowledge(
-                FILE, line, f"confidence {confidence!r} is none of {', '.join(CONFIDENCES)}"
-            )
+        one_of(FILE, line, "confidence", confidence, CONFIDENCES)
         try:
             keys = frozenset(apis.find(name).key for name in names.split())
         except ValueError as error:

@@ -187,6 +187,14 @@ def between(first: str, last: str) -> frozenset[str]:
     )
 
 
+def between_cells(file: str, line: int, first: str, last: str) -> frozenset[str]:
+    """The same of the ends of a row. Raises DamagedKnowledge."""
+    try:
+        return between(first, last)
+    except UnusableRelease as error:
+        raise DamagedKnowledge(file, line, str(error)) from error
+
+
 @cache
 def newer_than(release: str) -> tuple[str, ...]:
     """Known releases after this one, oldest first; none after a measured target, which is no release."""

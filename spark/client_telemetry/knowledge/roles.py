@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from client_telemetry.knowledge import DamagedKnowledge, apis, rows, whole
+from client_telemetry.knowledge import DamagedKnowledge, apis, one_of, rows
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.vocabulary import Role, Verdict, When
 
@@ -59,7 +59,6 @@ def needs() -> dict[str, dict[int, Need]]:
     for line, (role, key_text, api_name, reveals, needed, without, when, trigger, source) in rows(
         FILE, COLUMNS
     ):
-        key = whole(FILE, line, "api_key", key_text)
         for column, value, allowed in (
             ("role", role, ROLES),
             ("reveals", reveals, ("yes", "no")),
@@ -67,10 +66,8 @@ def needs() -> dict[str, dict[int, Need]]:
             ("without_it", without, (Verdict.BREAKS, Verdict.DEGRADES)),
             ("when", when, (When.AT_ONCE, When.LATENT)),
         ):
-            if value not in allowed:
-                raise DamagedKnowledge(FILE, line, f"{column} {value!r} is none of {', '.join(allowed)}")
-        if apis.name(key) != api_name:
-            raise DamagedKnowledge(FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
+            one_of(FILE, line, column, value, allowed)
+        key = apis.key_of(FILE, line, key_text, api_name)
         if key in by_role[role]:
             raise DamagedKnowledge(FILE, line, f"{api_name} occurs twice for {role}")
         if (when == When.LATENT) != bool(trigger) or not source:

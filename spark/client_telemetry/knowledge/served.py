@@ -67,11 +67,9 @@ def _apis_by_release() -> dict[str, dict[int, BrokerApi]]:
     by_release: dict[str, dict[int, BrokerApi]] = {}
     for line, cells in rows(FILE, COLUMNS):
         release, key_text, api_name, *numbers, deprecated_text, condition, source = cells
-        key = whole(FILE, line, "api_key", key_text)
+        key = apis.key_of(FILE, line, key_text, api_name)
         if release not in releases_known:
             raise DamagedKnowledge(FILE, line, f"release {release} is not in {releases.FILE}")
-        if key not in apis.by_key() or apis.by_key()[key].name != api_name:
-            raise DamagedKnowledge(FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
         low, high, advertised_low, advertised_high = (
             whole(FILE, line, column, text) for column, text in zip(COLUMNS[3:7], numbers, strict=True)
         )

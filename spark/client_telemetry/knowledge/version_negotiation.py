@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
-from client_telemetry.knowledge import DamagedKnowledge, client_versions, due, rows_if_there
+from client_telemetry.knowledge import client_versions, due, one_of, rows_if_there
 
 FILE: Final = "version_negotiation.csv"
 COLUMNS: Final = ("library", "version_from", "version_to", "asks", "source")
@@ -53,10 +53,5 @@ def every() -> tuple[Negotiation, ...]:
 def _row(line: int, cells: list[str]) -> Negotiation:
     library, first, last, asks, source = cells
     due(FILE, line, library=library, source=source)
-    if asks not in tuple(Asks):
-        raise DamagedKnowledge(FILE, line, f"asks {asks!r} is none of {', '.join(Asks)}")
-    since = client_versions.of_cell(FILE, line, "version_from", first)
-    until = client_versions.of_cell(FILE, line, "version_to", last)
-    if since > until:
-        raise DamagedKnowledge(FILE, line, f"version_from {first} is above version_to {last}")
-    return Negotiation(library, since, until, Asks(asks), source)
+    one_of(FILE, line, "asks", asks, tuple(Asks))
+    return Negotiation(library, *client_versions.range_of(FILE, line, first, last), Asks(asks), source)

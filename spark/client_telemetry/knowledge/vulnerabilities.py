@@ -13,18 +13,6 @@ from client_telemetry.knowledge import DamagedKnowledge, client_versions, due, r
 from client_telemetry.knowledge.vocabulary import Role
 
 FILE: Final = "vulnerabilities.csv"
-COLUMNS: Final = (
-    "id",
-    "aliases",
-    "library",
-    "version_from",
-    "version_to",
-    "fixed_in",
-    "hits",
-    "condition",
-    "summary",
-    "source",
-)
 PRODUCER, CONNECT = "producer", "connect"
 _HITS: Final = ("", PRODUCER, CONNECT)
 _PRODUCING: Final = frozenset((Role.PRODUCER, Role.TRANSACTIONAL_PRODUCER))
@@ -53,6 +41,9 @@ class Vulnerability(NamedTuple):
         who = {PRODUCER: "producers: ", CONNECT: "Kafka Connect: "}.get(self.hits, "")
         condition = f", if {self.condition}" if self.condition else ""
         return f"{who}{self.summary}{condition}; fixed in {self.fixed_in}"
+
+
+COLUMNS: Final = Vulnerability._fields
 
 
 @cache

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from client_telemetry import knowledge
-from client_telemetry.knowledge import broker_configuration, broker_release, features, releases
+from client_telemetry.knowledge import Package, broker_configuration, broker_release, features, releases
 from client_telemetry.knowledge.broker_release import UnusableJar
 from client_telemetry.knowledge.features import Levels
-from client_telemetry.knowledge.package import Package
 from client_telemetry.knowledge_package import broker_jars, configuration, feature_levels
 from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.configuration import UnreadableConfiguration
@@ -88,10 +87,9 @@ def _levels(repository: MavenRepository, release: str) -> tuple[Mapping[str, Lev
 
 def base() -> Package:
     """The package in use, or what ships with the program as one."""
-    package = knowledge.in_use().package
-    if isinstance(package, Package):
-        return package
-    return Package.of_texts("shipped", knowledge.shipped_built_at(), knowledge.shipped_texts())
+    return knowledge.in_use().package or Package.of_texts(
+        "shipped", knowledge.shipped_built_at(), knowledge.shipped_texts()
+    )
 
 
 def add_all(repository: MavenRepository) -> Iterator[Step]:

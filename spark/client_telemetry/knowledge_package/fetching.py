@@ -6,7 +6,7 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge import UnusablePackage
 from client_telemetry.knowledge_package import package_files
 from client_telemetry.knowledge_package.package_files import MOST_BYTES, PackageFiles
 

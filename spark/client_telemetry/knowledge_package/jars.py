@@ -6,9 +6,8 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from client_telemetry import knowledge
-from client_telemetry.knowledge import broker_release, releases
+from client_telemetry.knowledge import UnusablePackage, broker_release, releases
 from client_telemetry.knowledge.broker_release import UnusableJar
-from client_telemetry.knowledge.package import UnusablePackage
 from client_telemetry.knowledge_package import brokers, feature_levels
 from client_telemetry.knowledge_package.feature_levels import FEATURE_CLASS, UnusableServerJar
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from client_telemetry.knowledge.package import Package, UnusablePackage
+from client_telemetry.knowledge import Package, UnusablePackage
 
 SCHEMA = 2
 """Raised when files or columns change so that an older program would misread them; packages of lower ones are read. Since 2, the rows

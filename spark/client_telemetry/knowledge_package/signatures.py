@@ -14,7 +14,7 @@ from importlib.resources import files as resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge import UnusablePackage
 from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE, PackageFiles
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from client_telemetry import knowledge
 from client_telemetry.console.output_file import replace_file
-from client_telemetry.knowledge.package import Package, UnusablePackage
+from client_telemetry.knowledge import Package, UnusablePackage
 from client_telemetry.knowledge_package import package_files, signatures
 from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE, PackageFiles
 

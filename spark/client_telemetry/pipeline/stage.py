@@ -23,7 +23,7 @@ from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import day
 from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import UnusableLocation, file_system, without_userinfo
-from client_telemetry.knowledge.package import UnusablePackage
+from client_telemetry.knowledge import UnusablePackage
 from client_telemetry.knowledge_package import store
 from client_telemetry.knowledge_package.signatures import UnusableKey
 from client_telemetry.lake.branch import Branch

@@ -17,9 +17,8 @@ import pytest
 from client_telemetry import knowledge
 from client_telemetry.cli import __main__ as command
 from client_telemetry.cli import knowledge as command_knowledge
-from client_telemetry.knowledge import broker_metrics, checked, releases
+from client_telemetry.knowledge import Package, UnusablePackage, broker_metrics, checked, releases
 from client_telemetry.knowledge.broker_release import csv_text
-from client_telemetry.knowledge.package import Package, UnusablePackage
 from client_telemetry.knowledge_package import package_files, signatures, store
 
 TODAY = "2026-12-01T04:00:00Z"

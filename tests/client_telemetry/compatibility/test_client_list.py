@@ -185,7 +185,7 @@ def test_a_whole_line_of_verdicts(tmp_path):
     """In the order of the columns, as the file of the documentation has them."""
     sends = parse_api_uses("Produce:2x90 Fetch:3x90 Metadata:4")
     verdict = judge(ClientEvidence("apache-kafka-java", "0.10.2.0", "orders", sends), "3.9.1", "4.0.1")
-    client_list.write(tmp_path / "out.csv", [client_list.verdict_row("orders", verdict)])
+    client_list.write(tmp_path / "out.csv", [compatibility.verdict_row("orders", verdict)])
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as opened:
         (row,) = csv.DictReader(opened)
     assert list(row) == list(client_list.VERDICT_COLUMNS)
@@ -200,7 +200,7 @@ def test_a_whole_line_of_verdicts(tmp_path):
     assert (row["identified_as"], row["condition"]) == (verdict.identified_as, verdict.condition)
     assert (row["already_failing"], row["works_again"]) == ("no", "no")
     failing = replace(verdict, already_failing=True, works_again=True, when=None)
-    assert client_list.verdict_row("orders", failing)[7:10] == ("", "yes", "yes")
+    assert compatibility.verdict_row("orders", failing)[7:10] == ("", "yes", "yes")
 
 
 def test_client_id_and_api_uses_may_be_missing_and_owners_come_through(tmp_path):

@@ -11,8 +11,7 @@ from client_telemetry.inventory.joined import join
 from client_telemetry.inventory.seen import Client, Seen
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.inventory.written import collect
-from client_telemetry.knowledge import DamagedKnowledge, vulnerabilities
-from client_telemetry.knowledge.package import Package
+from client_telemetry.knowledge import DamagedKnowledge, Package, vulnerabilities
 from client_telemetry.reports.inventory import document, markdown, text
 from client_telemetry.reports.upgrade.written_note import _lists
 

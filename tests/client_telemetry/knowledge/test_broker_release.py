@@ -14,9 +14,8 @@ from zipfile import ZipFile
 import pytest
 from client_telemetry import knowledge
 from client_telemetry.compatibility import ClientEvidence, cluster_notes, judge, mixed_window, parse_api_uses
-from client_telemetry.knowledge import apis, broker_release, features, known_issues, releases, served
+from client_telemetry.knowledge import Package, apis, broker_release, features, known_issues, releases, served
 from client_telemetry.knowledge.broker_release import Row, UnusableJar
-from client_telemetry.knowledge.package import Package
 
 LICENSE = "// Licensed to somebody\n\n"
 

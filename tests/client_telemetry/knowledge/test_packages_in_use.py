@@ -2,8 +2,7 @@
 
 import pytest
 from client_telemetry import knowledge
-from client_telemetry.knowledge import known_packages
-from client_telemetry.knowledge.package import Package
+from client_telemetry.knowledge import Package, known_packages
 from client_telemetry.review import functions
 
 

@@ -100,7 +100,7 @@ def test_a_vendor_of_whom_nothing_is_known_is_said(tmp_path, capsys):
 
 def test_a_data_package_from_before_there_were_profiles_has_none():
     texts = {name: text for name, text in knowledge.texts().items() if not name.startswith("target_profile")}
-    package = knowledge.package.Package.of_texts("old", knowledge.built_at(), texts)
+    package = knowledge.Package.of_texts("old", knowledge.built_at(), texts)
     knowledge.use(knowledge.InUse(package=package))
     assert target_profiles.known() == ()
     assert named("4.0.1") == "4.0.1"

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 from client_telemetry import knowledge
 from client_telemetry.compatibility import own_knowledge
-from client_telemetry.knowledge import DamagedKnowledge, client_versions, version_negotiation
-from client_telemetry.knowledge.package import Package
+from client_telemetry.knowledge import DamagedKnowledge, Package, client_versions, version_negotiation
 from client_telemetry.knowledge_package import differences
 
 HEADER = ",".join(version_negotiation.COLUMNS)
