@@ -20,6 +20,7 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
+    required,
     struct,
 )
 
@@ -29,20 +30,15 @@ ARTEFACTS: "Table[rows.ArtefactRow]" = Table(
     "that names none.",
     columns=(
         CLUSTER_ID,
-        Column("dt", DATE, "UTC day of the inventory: what was in its location when it ran", nullable=False),
-        Column(
-            "artefact", STRING, "File or folder, relative to the location of the inventory", nullable=False
-        ),
-        Column(
-            "kind", STRING, "image (an SBOM or image with a digest), otherwise repository", nullable=False
-        ),
-        Column(
+        required("dt", DATE, "UTC day of the inventory: what was in its location when it ran"),
+        required("artefact", STRING, "File or folder, relative to the location of the inventory"),
+        required("kind", STRING, "image (an SBOM or image with a digest), otherwise repository"),
+        required(
             "digests",
             STRINGS,
             "sha256:… of the image's indexes, manifest and configuration, sorted; empty = not known",
-            nullable=False,
         ),
-        Column("image_names", STRINGS, "References of the image with their tags, sorted", nullable=False),
+        required("image_names", STRINGS, "References of the image with their tags, sorted"),
         Column("repository", STRING, "host/path of the repository it was built from; null = not known"),
         Column("owner", STRING, "By owner rules, CODEOWNERS or Backstage; null = not known"),
         Column(
@@ -58,9 +54,9 @@ ARTEFACTS: "Table[rows.ArtefactRow]" = Table(
         Column("file", STRING, "Where it is written, relative to the location; null = no Kafka client"),
         Column("line", INT, "Line of the file, from 1; null = the file has no lines"),
         Column("inside", STRING, "Path in the archive or image; null = in none"),
-        Column("client_ids", STRINGS, "Client ids written as literals with it, sorted", nullable=False),
-        Column("group_ids", STRINGS, "Groups and application ids of Streams, likewise", nullable=False),
-        Column("principals", STRINGS, "User names of SASL, likewise; without `User:`", nullable=False),
+        required("client_ids", STRINGS, "Client ids written as literals with it, sorted"),
+        required("group_ids", STRINGS, "Groups and application ids of Streams, likewise"),
+        required("principals", STRINGS, "User names of SASL, likewise; without `User:`"),
         Column(
             "seen_on",
             STRINGS,

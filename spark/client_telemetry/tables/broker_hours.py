@@ -16,6 +16,7 @@ from client_telemetry.tables.table import (
     MapType,
     Table,
     listed,
+    required,
     struct,
 )
 
@@ -41,15 +42,14 @@ BROKER_HOURS: "Table[rows.BrokerHourRow]" = Table(
         CLUSTER_ID,
         DT,
         BROKER_ID,
-        Column("hour", INT, "Hour of the day, UTC, 0 to 23", nullable=False),
-        Column(
+        required("hour", INT, "Hour of the day, UTC, 0 to 23"),
+        required(
             "completeness",
             STRINGS,
             "Sorted, never empty: " + "; ".join(f"`{k}`: {v}" for k, v in COMPLETENESS.items()),
-            nullable=False,
         ),
-        Column("incarnations", STRINGS, "Broker incarnations that reported the hour, sorted", nullable=False),
-        Column("objects", LONG, "Existing objects of the hour, not counting manifests", nullable=False),
+        required("incarnations", STRINGS, "Broker incarnations that reported the hour, sorted"),
+        required("objects", LONG, "Existing objects of the hour, not counting manifests"),
         Column("pushes_expected", LONG, "Pushes that the manifests list; null = no manifest"),
         Column("pushes_read", LONG, "Pushes found in the objects; null = not yet decoded"),
         Column(
@@ -60,12 +60,7 @@ BROKER_HOURS: "Table[rows.BrokerHourRow]" = Table(
         Column(
             "connection_events_read", LONG, "Connection events found in the objects; null = not yet decoded"
         ),
-        Column(
-            "dropped",
-            MapType(STRING, LONG),
-            "Records that the broker dropped, by reason",
-            nullable=False,
-        ),
+        required("dropped", MapType(STRING, LONG), "Records that the broker dropped, by reason"),
         Column(
             "requests_counted",
             ArrayType(struct(api_key=INT, version=INT, requests=LONG)),

@@ -2,7 +2,7 @@
 
 from client_telemetry.tables import rows
 from client_telemetry.tables.suite import Suite, aggregate_is, rows_satisfy
-from client_telemetry.tables.table import CLUSTER_ID, DATE, INT, STRING, STRINGS, Column, Table
+from client_telemetry.tables.table import CLUSTER_ID, DATE, INT, STRING, STRINGS, Column, Table, required
 
 CAMPAIGN_STATES: "Table[rows.CampaignStateRow]" = Table(
     name="campaign_states",
@@ -10,37 +10,31 @@ CAMPAIGN_STATES: "Table[rows.CampaignStateRow]" = Table(
     "computes otherwise is a further revision.",
     columns=(
         CLUSTER_ID,
-        Column("campaign", STRING, "Name of the planned upgrade in the campaigns file", nullable=False),
-        Column("cluster", STRING, "Name of the cluster in the clusters file", nullable=False),
-        Column("principal", STRING, "Of the application; empty = not known", nullable=False),
-        Column("application", STRING, "As in the reports", nullable=False),
-        Column("day", DATE, "UTC day since which the state holds", nullable=False),
-        Column("revision", INT, "From 1; the newest of an application and day counts", nullable=False),
-        Column(
-            "recorded_on",
-            DATE,
-            "UTC day up to which the run that added the row computed states",
-            nullable=False,
-        ),
-        Column(
+        required("campaign", STRING, "Name of the planned upgrade in the campaigns file"),
+        required("cluster", STRING, "Name of the cluster in the clusters file"),
+        required("principal", STRING, "Of the application; empty = not known"),
+        required("application", STRING, "As in the reports"),
+        required("day", DATE, "UTC day since which the state holds"),
+        required("revision", INT, "From 1; the newest of an application and day counts"),
+        required("recorded_on", DATE, "UTC day up to which the run that added the row computed states"),
+        required(
             "state",
             STRING,
             "open, new, acknowledged, promised, waived, quiet, fixed, regressed or renamed (docs/campaigns.md); withdrawn: a later "
             "run did not confirm the change",
-            nullable=False,
         ),
         Column("before", STRING, "State until then; null = none"),
-        Column("why", STRING, "Evidence, or what somebody said", nullable=False),
+        required("why", STRING, "Evidence, or what somebody said"),
         Column("by", STRING, "Who said so; null = the reports prove it"),
         Column("until", DATE, "Last day of a promise or waiver; null = it is none"),
         Column("owner", STRING, "As in the report; null = none"),
         Column("owner_contact", STRING, "Likewise"),
-        Column("verdict", STRING, "Of its worst affected client", nullable=False),
+        required("verdict", STRING, "Of its worst affected client"),
         Column("fix", STRING, "Of its worst affected client; null = none is known"),
-        Column("rules", STRINGS, "Rules by which its clients are affected, sorted", nullable=False),
-        Column("report_id", STRING, "Report that the state is from", nullable=False),
-        Column("affected_since", DATE, "UTC day since which it is affected", nullable=False),
-        Column("formerly", STRINGS, "Names under which its history began", nullable=False),
+        required("rules", STRINGS, "Rules by which its clients are affected, sorted"),
+        required("report_id", STRING, "Report that the state is from"),
+        required("affected_since", DATE, "UTC day since which it is affected"),
+        required("formerly", STRINGS, "Names under which its history began"),
     ),
     key=("cluster_id", "campaign", "principal", "application", "day", "revision"),
     partition=("cluster_id", "campaign"),

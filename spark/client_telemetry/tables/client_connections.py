@@ -1,6 +1,7 @@
 """Connections: one row per connection and day."""
 
 from client_telemetry.tables import rows
+from client_telemetry.tables.connection_events import INSTANCES_AND_TOPICS
 from client_telemetry.tables.suite import (
     WARNING,
     Suite,
@@ -24,9 +25,9 @@ from client_telemetry.tables.table import (
     STRING,
     STRINGS,
     TIMESTAMP,
-    ArrayType,
     Column,
     Table,
+    required,
 )
 
 IDLE_LIMIT_MINUTES = 70
@@ -96,17 +97,15 @@ CLIENT_CONNECTIONS: "Table[rows.ClientConnectionRow]" = Table(
         DT,
         BROKER_ID,
         BROKER_INCARNATION,
-        Column("opened_at", TIMESTAMP, "First evidence of the connection", nullable=False),
-        Column("first_seen_at", TIMESTAMP, "First evidence within the day", nullable=False),
-        Column("last_seen_at", TIMESTAMP, "Last evidence within the day", nullable=False),
+        required("opened_at", TIMESTAMP, "First evidence of the connection"),
+        required("first_seen_at", TIMESTAMP, "First evidence within the day"),
+        required("last_seen_at", TIMESTAMP, "Last evidence within the day"),
         Column(
             "closed_at",
             TIMESTAMP,
             "When the broker saw it close, or the last evidence if its end is known otherwise; null = it may still be open",
         ),
-        Column(
-            "end_known_by", STRING, "; ".join(f"`{k}`: {v}" for k, v in CLOSED_BY.items()), nullable=False
-        ),
+        required("end_known_by", STRING, "; ".join(f"`{k}`: {v}" for k, v in CLOSED_BY.items())),
         *CLIENT_CONNECTION,
         Column(
             "broker_software_version",
@@ -114,34 +113,22 @@ CLIENT_CONNECTIONS: "Table[rows.ClientConnectionRow]" = Table(
             "What the broker incarnation reported: a release of Apache Kafka, or other software with its name in front; "
             "null = not known",
         ),
-        Column(
+        required(
             "api_uses",
             API_USES,
             "Requests per API and version of the day, sorted: the increase since the last event before it. An "
             "ApiVersions request that the broker refused with error 35 counts as rejected, not as a version in use. "
             "`first_request_at` is null if the pair was in use before the day",
-            nullable=False,
         ),
-        Column(
+        required(
             "uses_object",
             STRING,
             "Raw object with the event of the day that has the most requests: it shows every pair of `api_uses`",
-            nullable=False,
         ),
-        Column("uses_sequence", LONG, "Sequence of that event", nullable=False),
-        Column("group_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
-        Column("transactional_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
-        Column(
-            "given_instance_ids",
-            ArrayType(BINARY),
-            "Client instance ids (KIP-714), 16 bytes each, that the broker assigned or confirmed in "
-            "GetTelemetrySubscriptions responses, sorted, at most 16; null or empty if the source has no responses",
-        ),
-        Column(
-            "topics",
-            STRINGS,
-            "Named in requests, perhaps not all, sorted, at most 16; null or empty if the source has no requests",
-        ),
+        required("uses_sequence", LONG, "Sequence of that event"),
+        required("group_ids", STRINGS, "Seen in requests, sorted, at most 16"),
+        required("transactional_ids", STRINGS, "Seen in requests, sorted, at most 16"),
+        *INSTANCES_AND_TOPICS,
         Column(
             "api_errors",
             API_ERRORS,
@@ -153,26 +140,23 @@ CLIENT_CONNECTIONS: "Table[rows.ClientConnectionRow]" = Table(
             BINARY,
             "Client instance (KIP-714) that the connection belongs to, by `link_rule`; null = not linked",
         ),
-        Column(
+        required(
             "link",
             STRING,
             "How certain that is: `exact`, `likely`, `ambiguous` (several instances are possible, none is named), `none`; "
             "docs/links.md has the accuracy of each",
-            nullable=False,
         ),
-        Column(
+        required(
             "link_rule",
             STRING,
             "The first rule that applies. "
             + "; ".join(f"`{k}` ({link}): {v}" for k, (link, v) in LINK_RULES.items()),
-            nullable=False,
         ),
-        Column("link_candidates", LONG, "Number of instances that the rule leaves possible", nullable=False),
-        Column(
+        required("link_candidates", LONG, "Number of instances that the rule leaves possible"),
+        required(
             "connections",
             LONG,
             "Number of connections that the row represents: 1, or more with flag `summary`",
-            nullable=False,
         ),
         Column(
             "sasl_mechanism",
@@ -180,16 +164,11 @@ CLIENT_CONNECTIONS: "Table[rows.ClientConnectionRow]" = Table(
             "SASL mechanism, or several separated by bars if the source cannot distinguish them (docs/sources.md); null = not "
             "known to the source, or not SASL",
         ),
-        Column("events", LONG, "Registry events of the day", nullable=False),
-        Column(
-            "source_objects",
-            STRINGS,
-            "Keys of the raw objects with the events of the day, sorted",
-            nullable=False,
-        ),
-        Column("first_sequence", LONG, "Smallest sequence of the events of the day", nullable=False),
-        Column("last_sequence", LONG, "Largest sequence of the events of the day", nullable=False),
-        Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
+        required("events", LONG, "Registry events of the day"),
+        required("source_objects", STRINGS, "Keys of the raw objects with the events of the day, sorted"),
+        required("first_sequence", LONG, "Smallest sequence of the events of the day"),
+        required("last_sequence", LONG, "Largest sequence of the events of the day"),
+        required("flags", STRINGS, "Sorted; see the vocabulary"),
     ),
     key=(
         "cluster_id",

@@ -13,6 +13,7 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
+    required,
 )
 
 CLIENT_METRIC_HISTOGRAMS: "Table[rows.ClientMetricHistogramRow]" = Table(
@@ -20,12 +21,12 @@ CLIENT_METRIC_HISTOGRAMS: "Table[rows.ClientMetricHistogramRow]" = Table(
     comment="One row per histogram, exponential histogram or summary point. A count above 2^63 - 1 is stored as 2^63 - 1.",
     columns=(
         *POINT,
-        Column("kind", STRING, "histogram, exponential_histogram or summary", nullable=False),
+        required("kind", STRING, "histogram, exponential_histogram or summary"),
         Column("temporality", STRING, "delta or cumulative; null for summaries and if not set"),
-        Column("attributes", LABELS, "Attributes of the point", nullable=False),
+        required("attributes", LABELS, "Attributes of the point"),
         Column("start_time", TIMESTAMP, "Client clock; null = not set"),
         Column("time", TIMESTAMP, "Client clock; null = not set"),
-        Column("count", LONG, "Number of values", nullable=False),
+        required("count", LONG, "Number of values"),
         Column("sum", DOUBLE, "Sum of the values; null = not set"),
         Column("min", DOUBLE, "Null = not set"),
         Column("max", DOUBLE, "Null = not set"),
@@ -41,7 +42,7 @@ CLIENT_METRIC_HISTOGRAMS: "Table[rows.ClientMetricHistogramRow]" = Table(
         Column("negative_counts", ArrayType(LONG), "Exponential histogram: values per negative bucket"),
         Column("quantiles", ArrayType(DOUBLE), "Summary: quantiles, 0 to 1"),
         Column("quantile_values", ArrayType(DOUBLE), "Summary: value at each quantile"),
-        Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
+        required("resource_index", INT, "Index into client_pushes.resources"),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
 )

@@ -18,6 +18,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
+    required,
 )
 
 POINT = (
@@ -26,15 +27,10 @@ POINT = (
     BROKER_ID,
     BROKER_INCARNATION,
     SEQUENCE,
-    Column(
-        "point_index",
-        INT,
-        "Index of the point in its push, from 0, counting all kinds of points",
-        nullable=False,
-    ),
+    required("point_index", INT, "Index of the point in its push, from 0, counting all kinds of points"),
     Column("client_instance_id", BINARY, "Of the push, 16 bytes; null = the push contains none"),
-    Column("received_at", TIMESTAMP, "Of the push, broker clock", nullable=False),
-    Column("metric", STRING, "Metric name as sent", nullable=False),
+    required("received_at", TIMESTAMP, "Of the push, broker clock"),
+    required("metric", STRING, "Metric name as sent"),
 )
 """What every data point carries, whatever its kind."""
 
@@ -43,15 +39,15 @@ CLIENT_METRICS: "Table[rows.ClientMetricRow]" = Table(
     comment="One row per number data point. The sender is in client_pushes, under the same key.",
     columns=(
         *POINT,
-        Column("kind", STRING, "gauge or sum", nullable=False),
+        required("kind", STRING, "gauge or sum"),
         Column("temporality", STRING, "delta or cumulative; null for gauges and if not set"),
         Column("is_monotonic", BOOLEAN, "For sums; null for gauges"),
-        Column("attributes", LABELS, "Attributes of the point", nullable=False),
+        required("attributes", LABELS, "Attributes of the point"),
         Column("start_time", TIMESTAMP, "Client clock; null = not set"),
         Column("time", TIMESTAMP, "Client clock; null = not set"),
         Column("value", DOUBLE, "Value if the client sent a double; NaN and infinities are kept"),
         Column("value_int", LONG, "Value if the client sent an integer; at most one of the two is set"),
-        Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
+        required("resource_index", INT, "Index into client_pushes.resources"),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
 )

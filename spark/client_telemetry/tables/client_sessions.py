@@ -27,6 +27,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
+    required,
 )
 
 HISTORY_DAYS = 7
@@ -80,10 +81,10 @@ CLIENT_SESSIONS: "Table[rows.ClientSessionRow]" = Table(
     columns=(
         CLUSTER_ID,
         DT,
-        Column("client_instance_id", BINARY, "16 bytes (KIP-714)", nullable=False),
+        required("client_instance_id", BINARY, "16 bytes (KIP-714)"),
         INSTANCE_ID,
-        Column("first_evidence_at", TIMESTAMP, "First push of the day", nullable=False),
-        Column("last_evidence_at", TIMESTAMP, "Last push of the day", nullable=False),
+        required("first_evidence_at", TIMESTAMP, "First push of the day"),
+        required("last_evidence_at", TIMESTAMP, "Last push of the day"),
         Column(
             "started_at",
             TIMESTAMP,
@@ -97,20 +98,13 @@ CLIENT_SESSIONS: "Table[rows.ClientSessionRow]" = Table(
             "If the session ended by the end of the day: when the connection closed (`connection_closed`), or the last "
             "push; null = still open",
         ),
-        Column(
-            "end_reason", STRING, "; ".join(f"`{k}`: {v}" for k, v in END_REASONS.items()), nullable=False
-        ),
-        Column("pushes", LONG, "Pushes of the day", nullable=False),
-        Column("terminating_pushes", LONG, "Of these, with the terminating flag", nullable=False),
-        Column(
-            "rejected_pushes",
-            LONG,
-            "Of these, refused by the broker, if the source has responses",
-            nullable=False,
-        ),
-        Column("points", LONG, "Number data points of the day", nullable=False),
-        Column("gaps", LONG, "Silences longer than the gap before a push of the day", nullable=False),
-        Column("gap_seconds", DOUBLE, "Total length of these gaps", nullable=False),
+        required("end_reason", STRING, "; ".join(f"`{k}`: {v}" for k, v in END_REASONS.items())),
+        required("pushes", LONG, "Pushes of the day"),
+        required("terminating_pushes", LONG, "Of these, with the terminating flag"),
+        required("rejected_pushes", LONG, "Of these, refused by the broker, if the source has responses"),
+        required("points", LONG, "Number data points of the day"),
+        required("gaps", LONG, "Silences longer than the gap before a push of the day"),
+        required("gap_seconds", DOUBLE, "Total length of these gaps"),
         Column(
             "push_interval_ms",
             LONG,
@@ -118,12 +112,11 @@ CLIENT_SESSIONS: "Table[rows.ClientSessionRow]" = Table(
             "between ordinary pushes of the day (of fewer than 3 intervals at most 300000); null = not known",
         ),
         Column("push_interval_source", STRING, "`broker`, `observed`; null = not known"),
-        Column(
+        required(
             "subscription_changes",
             LONG,
             "How often a push of the day had a different interval or subscription id than the previous push, "
             "if both are known",
-            nullable=False,
         ),
         Column(
             "clock_skew_ms",
@@ -131,11 +124,11 @@ CLIENT_SESSIONS: "Table[rows.ClientSessionRow]" = Table(
             "Smallest received_at minus latest point time of the day's pushes: how far the client's clock is behind "
             "the broker's (negative: ahead); null = no push has a point with a time",
         ),
-        Column("broker_ids", INTS, "Brokers that received pushes of the day, sorted", nullable=False),
+        required("broker_ids", INTS, "Brokers that received pushes of the day, sorted"),
         *CLIENT,
         *SOFTWARE,
-        Column("client_addresses", STRINGS, "Addresses of the day, sorted, at most 16", nullable=False),
-        Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
+        required("client_addresses", STRINGS, "Addresses of the day, sorted, at most 16"),
+        required("flags", STRINGS, "Sorted; see the vocabulary"),
     ),
     key=("cluster_id", "client_instance_id", "dt"),
     flags={

@@ -23,6 +23,7 @@ from client_telemetry.tables.table import (
     Column,
     Table,
     listed,
+    required,
     struct,
 )
 
@@ -67,29 +68,26 @@ RELATIONS = {
 }
 
 APPLICATION = (
-    Column(
+    required(
         "application",
         STRING,
         "What an owner would call one program: clients with the same principal, owner and application are counted as one "
         "(docs/clients.md)",
-        nullable=False,
     ),
-    Column(
+    required(
         "application_kind",
         STRING,
         "; ".join(f"`{kind}`: {meaning}" for kind, meaning in APPLICATION_KINDS.items()),
-        nullable=False,
     ),
     Column(
         "product",
         STRING,
         "Product or framework, recognised by a client id that it sets itself; null = not known to be one",
     ),
-    Column(
+    required(
         "application_notes",
         STRINGS,
         "Whether grouping the clients is a guess, and whether a row may be several programs, sorted",
-        nullable=False,
     ),
 )
 OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
@@ -115,7 +113,7 @@ CLIENTS: "Table[rows.ClientRow]" = Table(
             "client_id with its variable parts masked (identity/client_families.py); with cluster, principal and "
             "software name it is the client family, which survives restarts and upgrades. Null = no client id",
         ),
-        Column("family_masks", STRINGS, "Names of the masks that were applied, in order", nullable=False),
+        required("family_masks", STRINGS, "Names of the masks that were applied, in order"),
         Column(
             "library",
             STRING,
@@ -142,71 +140,57 @@ CLIENTS: "Table[rows.ClientRow]" = Table(
             STRING,
             "If no name was declared: a guess by default client id and request versions; null = no guess",
         ),
-        Column("looks_like_because", STRINGS, "Reasons for the guess", nullable=False),
-        Column(
-            "roles",
-            STRINGS,
-            "What the client was seen to do, sorted; see docs/knowledge-base.md",
-            nullable=False,
-        ),
-        Column(
+        required("looks_like_because", STRINGS, "Reasons for the guess"),
+        required("roles", STRINGS, "What the client was seen to do, sorted; see docs/knowledge-base.md"),
+        required(
             "related",
             RELATED,
             f"Other clients of the same principal that may be the same application, at most {MAX_RELATED}. Relations: "
             + "; ".join(f"`{k}`: {v}" for k, v in RELATIONS.items()),
-            nullable=False,
         ),
         *APPLICATION,
-        Column("instances", LONG, "Client instances that pushed metrics", nullable=False),
-        Column(
+        required("instances", LONG, "Client instances that pushed metrics"),
+        required(
             "short_lived_instances",
             LONG,
             f"Of these, those that ended within {SHORT_LIFE_SECONDS} s of their first push",
-            nullable=False,
         ),
         Column(
             "median_instance_seconds",
             DOUBLE,
             "Median time from an instance's first push to its last one of the day; null = none pushed",
         ),
-        Column("connections", LONG, "Connections seen", nullable=False),
-        Column(
+        required("connections", LONG, "Connections seen"),
+        required(
             "short_lived_connections",
             LONG,
             f"Of these, those that closed within {SHORT_LIFE_SECONDS} s of opening",
-            nullable=False,
         ),
         Column(
             "median_connection_seconds",
             DOUBLE,
             "Median time from opening to the last evidence of the day, in whole seconds; null = no connection",
         ),
-        Column("refusals", LONG, "Refusals that cannot be attributed to a connection", nullable=False),
-        Column("addresses", LONG, "Distinct client addresses", nullable=False),
-        Column("address_sample", STRINGS, "The first 5 of them in sort order", nullable=False),
-        Column("listeners", STRINGS, "Listeners, sorted", nullable=False),
-        Column("security_protocols", STRINGS, "Security protocols, sorted", nullable=False),
-        Column(
+        required("refusals", LONG, "Refusals that cannot be attributed to a connection"),
+        required("addresses", LONG, "Distinct client addresses"),
+        required("address_sample", STRINGS, "The first 5 of them in sort order"),
+        required("listeners", STRINGS, "Listeners, sorted"),
+        required("security_protocols", STRINGS, "Security protocols, sorted"),
+        required(
             "api_uses",
             API_USES,
             "Requests per API and version of the day, sorted; `first_request_at` as in client_connections",
-            nullable=False,
         ),
         Column(
             "request_versions",
             STRINGS,
             "API and version of each entry of api_uses, in that order, by name: `JoinGroup v1`; null = written before there were names",
         ),
-        Column("group_ids", STRINGS, "Seen in requests, sorted, at most 64", nullable=False),
-        Column("transactional_ids", STRINGS, "Seen in requests, sorted, at most 64", nullable=False),
-        Column(
-            "broker_software_versions",
-            STRINGS,
-            "Releases of the brokers that it talked to, sorted",
-            nullable=False,
-        ),
-        Column("first_seen_at", TIMESTAMP, "First evidence within the day", nullable=False),
-        Column("last_seen_at", TIMESTAMP, "Last evidence within the day", nullable=False),
+        required("group_ids", STRINGS, "Seen in requests, sorted, at most 64"),
+        required("transactional_ids", STRINGS, "Seen in requests, sorted, at most 64"),
+        required("broker_software_versions", STRINGS, "Releases of the brokers that it talked to, sorted"),
+        required("first_seen_at", TIMESTAMP, "First evidence within the day"),
+        required("last_seen_at", TIMESTAMP, "Last evidence within the day"),
         Column("owner", STRING, "Owner by the first matching rule; null = no rule matches"),
         Column("owner_contact", STRING, "How to reach the owner, from the rule"),
         Column("owner_rule", STRING, "Name of the rule that matched"),
@@ -215,7 +199,7 @@ CLIENTS: "Table[rows.ClientRow]" = Table(
             STRINGS,
             "Named in requests, perhaps not all, sorted, at most 64; null or empty if the source has no requests",
         ),
-        Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
+        required("flags", STRINGS, "Sorted; see the vocabulary"),
     ),
     key=("cluster_id", "dt", *CLIENT_KEY),
     flags={

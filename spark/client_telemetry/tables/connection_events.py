@@ -20,6 +20,21 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
+    required,
+)
+
+INSTANCES_AND_TOPICS = (
+    Column(
+        "given_instance_ids",
+        ArrayType(BINARY),
+        "Client instance ids (KIP-714), 16 bytes each, that the broker assigned or confirmed in "
+        "GetTelemetrySubscriptions responses, sorted, at most 16; null or empty if the source has no responses",
+    ),
+    Column(
+        "topics",
+        STRINGS,
+        "Named in requests, perhaps not all, sorted, at most 16; null or empty if the source has no requests",
+    ),
 )
 
 CONNECTION_EVENTS: "Table[rows.ConnectionEventRow]" = Table(
@@ -32,23 +47,20 @@ CONNECTION_EVENTS: "Table[rows.ConnectionEventRow]" = Table(
         BROKER_ID,
         BROKER_INCARNATION,
         SEQUENCE,
-        Column("observed_at", TIMESTAMP, "Broker clock", nullable=False),
-        Column(
+        required("observed_at", TIMESTAMP, "Broker clock"),
+        required(
             "kind",
             STRING,
             "`opened`, `active` (a periodic snapshot), `closed`; `authentication_failed`: a login that the broker "
             "refused; `summary`: several short connections from one address, client id and software. For an "
             "unknown kind, its number, flagged `unknown_kind`",
-            nullable=False,
         ),
         *CLIENT_CONNECTION,
-        Column("opened_at", TIMESTAMP, "First evidence of the connection", nullable=False),
+        required("opened_at", TIMESTAMP, "First evidence of the connection"),
         Column("last_request_at", TIMESTAMP, "Latest request up to this event; null = none"),
-        Column(
-            "api_uses", API_USES, "Requests per API and version since the connection opened", nullable=False
-        ),
-        Column("group_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
-        Column("transactional_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
+        required("api_uses", API_USES, "Requests per API and version since the connection opened"),
+        required("group_ids", STRINGS, "Seen in requests, sorted, at most 16"),
+        required("transactional_ids", STRINGS, "Seen in requests, sorted, at most 16"),
         Column("failure_reason", STRING, "authentication_failed: the broker's error message; null = none"),
         Column(
             "connections",
@@ -56,25 +68,14 @@ CONNECTION_EVENTS: "Table[rows.ConnectionEventRow]" = Table(
             "Number of failures (authentication_failed) or connections (summary) that the event represents; null = one "
             "connection",
         ),
-        Column(
+        required(
             "cut_fields",
             STRINGS,
             "Names of the contract's fields whose client-supplied strings were truncated and end in a digest of "
             "the full string, sorted",
-            nullable=False,
         ),
         Column("sasl_mechanism", STRING, "SASL mechanism; null = not known to the source, or not SASL"),
-        Column(
-            "given_instance_ids",
-            ArrayType(BINARY),
-            "Client instance ids (KIP-714), 16 bytes each, that the broker assigned or confirmed in "
-            "GetTelemetrySubscriptions responses, sorted, at most 16; null or empty if the source has no responses",
-        ),
-        Column(
-            "topics",
-            STRINGS,
-            "Named in requests, perhaps not all, sorted, at most 16; null or empty if the source has no requests",
-        ),
+        *INSTANCES_AND_TOPICS,
         Column(
             "api_errors",
             API_ERRORS,
@@ -82,7 +83,7 @@ CONNECTION_EVENTS: "Table[rows.ConnectionEventRow]" = Table(
             "`requests` in `api_uses`, too. Of an answer with several codes, the smallest positive one. Without ApiVersions and "
             "telemetry; null or empty if the source has no responses",
         ),
-        Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
+        required("flags", STRINGS, "Sorted; see the vocabulary"),
         *SOURCE,
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence"),

@@ -9,9 +9,9 @@ from client_telemetry.tables.table import (
     STRING,
     TIMESTAMP,
     ArrayType,
-    Column,
     MapType,
     Table,
+    required,
 )
 
 PUBLICATIONS: "Table[rows.PublicationRow]" = Table(
@@ -19,11 +19,11 @@ PUBLICATIONS: "Table[rows.PublicationRow]" = Table(
     comment="One row per stage that published: the snapshot of each table that it updated. Written last.",
     columns=(
         CLUSTER_ID,
-        Column("run_id", STRING, "Run that published", nullable=False),
-        Column("stage", STRING, "Stage that published", nullable=False),
-        Column("days", ArrayType(DATE), "Days that were replaced", nullable=False),
-        Column("snapshots", MapType(STRING, LONG), "Table name to snapshot id", nullable=False),
-        Column("published_at", TIMESTAMP, f"{PROCESSING_TIME}when the stage published", nullable=False),
+        required("run_id", STRING, "Run that published"),
+        required("stage", STRING, "Stage that published"),
+        required("days", ArrayType(DATE), "Days that were replaced"),
+        required("snapshots", MapType(STRING, LONG), "Table name to snapshot id"),
+        required("published_at", TIMESTAMP, f"{PROCESSING_TIME}when the stage published"),
     ),
     key=("cluster_id", "run_id", "stage", "published_at"),
     partition=("cluster_id",),

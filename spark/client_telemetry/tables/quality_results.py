@@ -11,6 +11,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
+    required,
 )
 
 QUALITY_RESULTS: "Table[rows.QualityResultRow]" = Table(
@@ -18,28 +19,26 @@ QUALITY_RESULTS: "Table[rows.QualityResultRow]" = Table(
     comment="One row per gate, table and expectation: what was checked and what was found.",
     columns=(
         CLUSTER_ID,
-        Column("run_id", STRING, "Run that the gate belongs to", nullable=False),
-        Column("stage", STRING, "Stage that wrote the table", nullable=False),
-        Column(
-            "dt", DATE, "Day of the partition; for upgrade questions the last day of evidence", nullable=False
-        ),
-        Column("table_name", STRING, "Table that was checked", nullable=False),
-        Column("expectation", STRING, "Name of the expectation in the table's suite", nullable=False),
-        Column("severity", STRING, "critical blocks publishing, warning does not", nullable=False),
-        Column("success", BOOLEAN, "Whether the check passed", nullable=False),
-        Column("observed_value", STRING, "The value that was found", nullable=False),
-        Column("rows", LONG, "Rows of the partition", nullable=False),
+        required("run_id", STRING, "Run that the gate belongs to"),
+        required("stage", STRING, "Stage that wrote the table"),
+        required("dt", DATE, "Day of the partition; for upgrade questions the last day of evidence"),
+        required("table_name", STRING, "Table that was checked"),
+        required("expectation", STRING, "Name of the expectation in the table's suite"),
+        required("severity", STRING, "critical blocks publishing, warning does not"),
+        required("success", BOOLEAN, "Whether the check passed"),
+        required("observed_value", STRING, "The value that was found"),
+        required("rows", LONG, "Rows of the partition"),
         Column(
             "unexpected_count", LONG, "Rows that violate it; null = the expectation is not about single rows"
         ),
-        Column("description", STRING, "The expectation in words", nullable=False),
+        required("description", STRING, "The expectation in words"),
         Column(
             "result",
             STRING,
             "Validation result of Great Expectations as JSON; if rows violate the expectation, with up to 5 of them, first "
             "by key: key columns and those that the expectation reads. Null before 0.2.0",
         ),
-        Column("evaluated_at", TIMESTAMP, f"{PROCESSING_TIME}when the gate ran", nullable=False),
+        required("evaluated_at", TIMESTAMP, f"{PROCESSING_TIME}when the gate ran"),
     ),
     key=("cluster_id", "run_id", "stage", "dt", "table_name", "expectation", "evaluated_at"),
     partition=("cluster_id", "dt"),

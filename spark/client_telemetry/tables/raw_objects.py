@@ -20,6 +20,7 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
+    required,
 )
 
 STATUSES = {
@@ -38,10 +39,10 @@ RAW_OBJECTS: "Table[rows.RawObjectRow]" = Table(
     columns=(
         CLUSTER_ID,
         DT,
-        Column("object_key", STRING, "Key relative to the raw location", nullable=False),
-        Column("dataset", STRING, "client_pushes, connections or manifests", nullable=False),
-        Column("hour", INT, "Hour of the day, UTC, from the key", nullable=False),
-        Column("broker_id", INT, "Kafka's node id, from the key", nullable=False),
+        required("object_key", STRING, "Key relative to the raw location"),
+        required("dataset", STRING, "client_pushes, connections or manifests"),
+        required("hour", INT, "Hour of the day, UTC, from the key"),
+        required("broker_id", INT, "Kafka's node id, from the key"),
         Column(
             "broker_incarnation",
             STRING,
@@ -49,17 +50,17 @@ RAW_OBJECTS: "Table[rows.RawObjectRow]" = Table(
         ),
         Column("first_sequence", LONG, "From the object's name; null as above"),
         Column("last_sequence", LONG, "From the object's name; null as above"),
-        Column("bytes", LONG, "Size of the object", nullable=False),
+        required("bytes", LONG, "Size of the object"),
         Column("modified_at", TIMESTAMP, f"{PROCESSING_TIME}when the object store last changed the object"),
         Column("sha256", STRING, "Digest in the manifest, hex; null = no manifest lists the object"),
-        Column("status", STRING, "; ".join(f"`{k}`: {v}" for k, v in STATUSES.items()), nullable=False),
+        required("status", STRING, "; ".join(f"`{k}`: {v}" for k, v in STATUSES.items())),
         Column("error", STRING, "Why the status is not `decoded`, and what to do"),
         Column("records", LONG, "Records found: rows + duplicates + undecodable; null = not yet decoded"),
         Column("rows", LONG, "Records that became a row"),
         Column("duplicates", LONG, "Records that also occur in another object or earlier in this one"),
         Column("undecodable", LONG, "Records (or tails) in undecodable_records"),
         Column("points", LONG, "Data points of the rows, both number points and histograms"),
-        Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
+        required("flags", STRINGS, "Sorted; see the vocabulary"),
         Column("collected_at", TIMESTAMP, f"{PROCESSING_TIME}when the object was first listed"),
     ),
     key=("object_key",),

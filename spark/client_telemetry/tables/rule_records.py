@@ -2,45 +2,37 @@
 
 from client_telemetry.tables import rows
 from client_telemetry.tables.suite import WARNING, Suite, aggregate_is, rows_satisfy
-from client_telemetry.tables.table import CLUSTER_ID, LONG, PROCESSING_TIME, STRING, TIMESTAMP, Column, Table
+from client_telemetry.tables.table import (
+    CLUSTER_ID,
+    LONG,
+    PROCESSING_TIME,
+    STRING,
+    TIMESTAMP,
+    Table,
+    required,
+)
 
 RULE_RECORDS: "Table[rows.RuleRecordRow]" = Table(
     name="rule_records",
     comment="One row per review of an upgrade and rule that predicted harm: what happened to the clients with a finding of the rule.",
     columns=(
         CLUSTER_ID,
-        Column("review_id", STRING, "Id of the review; a re-run replaces its rows", nullable=False),
-        Column("from_release", STRING, "Exact release before", nullable=False),
-        Column("to_release", STRING, "Exact release after", nullable=False),
-        Column("rule_id", STRING, "Rule of the knowledge base", nullable=False),
-        Column(
-            "predicted",
-            LONG,
-            "Clients for which a finding of the rule decided the prediction",
-            nullable=False,
-        ),
-        Column("happened", LONG, "Of these, the prediction came true", nullable=False),
-        Column("did_not_happen", LONG, "Of these, the prediction did not come true", nullable=False),
-        Column(
-            "not_triggered",
-            LONG,
-            "Of these, latent and not yet triggered: neither right nor wrong",
-            nullable=False,
-        ),
-        Column(
-            "cannot_tell",
-            LONG,
-            "Of these, gone, changed, already failing before, or not tested",
-            nullable=False,
-        ),
-        Column(
+        required("review_id", STRING, "Id of the review; a re-run replaces its rows"),
+        required("from_release", STRING, "Exact release before"),
+        required("to_release", STRING, "Exact release after"),
+        required("rule_id", STRING, "Rule of the knowledge base"),
+        required("predicted", LONG, "Clients for which a finding of the rule decided the prediction"),
+        required("happened", LONG, "Of these, the prediction came true"),
+        required("did_not_happen", LONG, "Of these, the prediction did not come true"),
+        required("not_triggered", LONG, "Of these, latent and not yet triggered: neither right nor wrong"),
+        required("cannot_tell", LONG, "Of these, gone, changed, already failing before, or not tested"),
+        required(
             "missed",
             LONG,
             "Clients without a finding of the rule that failed unexpectedly in what the rule is about (its API was refused, or "
             "they cannot log in)",
-            nullable=False,
         ),
-        Column("reviewed_at", TIMESTAMP, PROCESSING_TIME + "when the review was made", nullable=False),
+        required("reviewed_at", TIMESTAMP, PROCESSING_TIME + "when the review was made"),
     ),
     key=("cluster_id", "review_id", "rule_id"),
     partition=("cluster_id", "review_id"),

@@ -103,6 +103,11 @@ class Column:
         return self.comment.startswith(PROCESSING_TIME)
 
 
+def required(name: str, kind: DataType, comment: str) -> Column:
+    """A column that is never null."""
+    return Column(name, kind, comment, nullable=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Table(Generic[Row]):
     """One table, and for mypy the type of its rows (rows.py). `key` columns are unique together, nulls counted as equal; `flags` is the vocabulary of the
@@ -133,28 +138,21 @@ class Table(Generic[Row]):
         return [c.name for c in self.columns if not c.is_processing_time]
 
 
-CLUSTER_ID = Column("cluster_id", STRING, "Kafka's cluster id", nullable=False)
+CLUSTER_ID = required("cluster_id", STRING, "Kafka's cluster id")
 CLUSTER_NAME = Column(
     "cluster_name",
     STRING,
     "What people call the cluster: its name in the clusters file, or its id; null = written before there were names",
 )
-DT = Column("dt", DATE, "UTC day of the raw object, from the broker's receive time", nullable=False)
-BROKER_ID = Column("broker_id", INT, "Kafka's node id", nullable=False)
-BROKER_INCARNATION = Column(
-    "broker_incarnation",
-    STRING,
-    "Incarnation of the broker process: 32 hex digits, new at each start",
-    nullable=False,
+DT = required("dt", DATE, "UTC day of the raw object, from the broker's receive time")
+BROKER_ID = required("broker_id", INT, "Kafka's node id")
+BROKER_INCARNATION = required(
+    "broker_incarnation", STRING, "Incarnation of the broker process: 32 hex digits, new at each start"
 )
-SEQUENCE = Column(
-    "sequence", LONG, "Number of the record within its incarnation and dataset, from 0", nullable=False
-)
+SEQUENCE = required("sequence", LONG, "Number of the record within its incarnation and dataset, from 0")
 SOURCE = (
-    Column("source_object", STRING, "Key of the raw object that contains the record", nullable=False),
-    Column(
-        "source_offset", LONG, "Offset of the record in the decompressed object, in bytes", nullable=False
-    ),
+    required("source_object", STRING, "Key of the raw object that contains the record"),
+    required("source_offset", LONG, "Offset of the record in the decompressed object, in bytes"),
 )
 
 INSTANCE_ID = Column(

@@ -13,6 +13,7 @@ from client_telemetry.tables.table import (
     STRING,
     Column,
     Table,
+    required,
 )
 
 UNDECODABLE_RECORDS: "Table[rows.UndecodableRecordRow]" = Table(
@@ -21,18 +22,13 @@ UNDECODABLE_RECORDS: "Table[rows.UndecodableRecordRow]" = Table(
     columns=(
         CLUSTER_ID,
         DT,
-        Column("dataset", STRING, "client_pushes, connections or manifests", nullable=False),
+        required("dataset", STRING, "client_pushes, connections or manifests"),
         *SOURCE,
-        Column("stage", STRING, "Stage that could not read it: collect or decode", nullable=False),
-        Column(
-            "error_class",
-            STRING,
-            "Reason, one of the classes in client_telemetry.formats.raw.errors",
-            nullable=False,
-        ),
-        Column("message", STRING, "What is wrong and what to do", nullable=False),
-        Column("bytes", BINARY, "The original bytes, at most the first 64 KiB", nullable=False),
-        Column("bytes_total", LONG, "Original size in bytes", nullable=False),
+        required("stage", STRING, "Stage that could not read it: collect or decode"),
+        required("error_class", STRING, "Reason, one of the classes in client_telemetry.formats.raw.errors"),
+        required("message", STRING, "What is wrong and what to do"),
+        required("bytes", BINARY, "The original bytes, at most the first 64 KiB"),
+        required("bytes_total", LONG, "Original size in bytes"),
         Column("broker_id", INT, "If known"),
         Column("broker_incarnation", STRING, "If known"),
         Column("sequence", LONG, "If known"),

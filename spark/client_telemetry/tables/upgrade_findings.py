@@ -16,6 +16,7 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
+    required,
 )
 from client_telemetry.tables.upgrade_verdicts import VERDICTS
 
@@ -24,19 +25,14 @@ UPGRADE_FINDINGS: "Table[rows.UpgradeFindingRow]" = Table(
     comment="One row per upgrade question, client, rule and API: one reason, with its evidence and source.",
     columns=(
         CLUSTER_ID,
-        Column("report_id", STRING, "Id of the question", nullable=False),
+        required("report_id", STRING, "Id of the question"),
         *CLIENT,
         *SOFTWARE,
         PROGRAM,
-        Column(
-            "finding",
-            INT,
-            "Index of the finding among those of the client, most serious first",
-            nullable=False,
-        ),
-        Column("rule_id", STRING, "Rule of the knowledge base", nullable=False),
-        Column("verdict", STRING, "Verdict of the finding alone", nullable=False),
-        Column("confidence", STRING, "observed, declared or inferred", nullable=False),
+        required("finding", INT, "Index of the finding among those of the client, most serious first"),
+        required("rule_id", STRING, "Rule of the knowledge base"),
+        required("verdict", STRING, "Verdict of the finding alone"),
+        required("confidence", STRING, "observed, declared or inferred"),
         Column("when", STRING, "at_once or latent; null if nothing happens"),
         Column("trigger", STRING, "What triggers a latent finding"),
         Column("condition", STRING, "Additional condition, if any"),
@@ -52,23 +48,21 @@ UPGRADE_FINDINGS: "Table[rows.UpgradeFindingRow]" = Table(
         ),
         Column("first_seen_at", TIMESTAMP, "First of these requests"),
         Column("last_seen_at", TIMESTAMP, "Last of these requests"),
-        Column("broker_ids", INTS, "Brokers that saw these requests, sorted", nullable=False),
-        Column(
+        required("broker_ids", INTS, "Brokers that saw these requests, sorted"),
+        required(
             "source_objects",
             STRINGS,
             "Raw objects with records that show these requests, the latest per version, sorted, at most 16",
-            nullable=False,
         ),
-        Column(
+        required(
             "source_sequences",
             ArrayType(LONG),
             "For each entry of source_objects, the sequence of the record; `client-telemetry show-record` prints the "
             "record",
-            nullable=False,
         ),
-        Column("explanation", STRING, "The reason in words", nullable=False),
+        required("explanation", STRING, "The reason in words"),
         Column("fix", STRING, "What to change"),
-        Column("source", STRING, "Where the rule comes from", nullable=False),
+        required("source", STRING, "Where the rule comes from"),
     ),
     key=("cluster_id", "report_id", *CLIENT_KEY, PROGRAM.name, "finding"),
     partition=("cluster_id", "report_id"),

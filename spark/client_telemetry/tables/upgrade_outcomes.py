@@ -16,6 +16,7 @@ from client_telemetry.tables.table import (
     Column,
     Table,
     listed,
+    required,
     struct,
 )
 
@@ -36,22 +37,22 @@ UPGRADE_OUTCOMES: "Table[rows.UpgradeOutcomeRow]" = Table(
     comment="One row per review of an upgrade, client and phase: what was predicted and what happened.",
     columns=(
         CLUSTER_ID,
-        Column("review_id", STRING, "Id of the review; a re-run replaces its rows", nullable=False),
-        Column("from_release", STRING, "Exact release before", nullable=False),
-        Column("to_release", STRING, "Exact release after", nullable=False),
+        required("review_id", STRING, "Id of the review; a re-run replaces its rows"),
+        required("from_release", STRING, "Exact release before"),
+        required("to_release", STRING, "Exact release after"),
         Column(
             "report_id", STRING, "Upgrade report that it is compared with; null = predicted for the review"
         ),
         *CLIENT,
         *SOFTWARE,
-        Column("addresses", STRINGS, "Addresses from which it was seen, sorted", nullable=False),
-        Column("phase", STRING, f"One of {', '.join(PHASES)}", nullable=False),
-        Column("phase_from", TIMESTAMP, "When the phase began", nullable=False),
-        Column("phase_until", TIMESTAMP, "End of the phase, or of the records", nullable=False),
+        required("addresses", STRINGS, "Addresses from which it was seen, sorted"),
+        required("phase", STRING, f"One of {', '.join(PHASES)}"),
+        required("phase_from", TIMESTAMP, "When the phase began"),
+        required("phase_until", TIMESTAMP, "End of the phase, or of the records"),
         Column("predicted", STRING, "Verdict for the phase; null = the client did not exist before"),
         Column("predicted_when", STRING, "at_once or latent; null if nothing was predicted"),
-        Column("rules", STRINGS, "Rules that decided the prediction, sorted", nullable=False),
-        Column("outcome", STRING, "; ".join(f"`{k}`: {v}" for k, v in OUTCOMES.items()), nullable=False),
+        required("rules", STRINGS, "Rules that decided the prediction, sorted"),
+        required("outcome", STRING, "; ".join(f"`{k}`: {v}" for k, v in OUTCOMES.items())),
         Column(
             "kind",
             STRING,
@@ -59,34 +60,30 @@ UPGRADE_OUTCOMES: "Table[rows.UpgradeOutcomeRow]" = Table(
             "failed_logins, silent; changed: fixed; unaffected: works_again, or null",
         ),
         Column("since", TIMESTAMP, "When the outcome began; null if nothing changed"),
-        Column("confidence", STRING, "certain, likely or possible", nullable=False),
-        Column(
+        required("confidence", STRING, "certain, likely or possible"),
+        required(
             "comparison",
             STRING,
             "Over all phases: happened, did_not_happen, unexpected, as_predicted, not_triggered, fixed_meanwhile, "
             "cannot_tell, not_counted",
-            nullable=False,
         ),
-        Column("lost_functions", STRINGS, "Functions that stopped", nullable=False),
-        Column(
-            "api_keys", INTS, "APIs that were refused or answered only with errors, sorted", nullable=False
-        ),
+        required("lost_functions", STRINGS, "Functions that stopped"),
+        required("api_keys", INTS, "APIs that were refused or answered only with errors, sorted"),
         Column(
             "api_names",
             STRINGS,
             "Names of api_keys, in their order; null = written before there was this column",
         ),
-        Column("reasons", STRINGS, "What the brokers recorded, in sentences", nullable=False),
-        Column(
+        required("reasons", STRINGS, "What the brokers recorded, in sentences"),
+        required(
             "rates",
             ArrayType(struct("before", "after", function=STRING, before=DOUBLE, after=DOUBLE)),
             "Answered requests per minute, before and during the phase",
-            nullable=False,
         ),
         Column("fix", STRING, "What to change, as predicted; null = nothing"),
         Column("owner", STRING, "Owner of the client; null = no rule matches"),
         Column("owner_contact", STRING, "How to reach the owner"),
-        Column("reviewed_at", TIMESTAMP, PROCESSING_TIME + "when the review was made", nullable=False),
+        required("reviewed_at", TIMESTAMP, PROCESSING_TIME + "when the review was made"),
     ),
     key=(
         "cluster_id",

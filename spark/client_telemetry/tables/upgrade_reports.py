@@ -15,6 +15,7 @@ from client_telemetry.tables.table import (
     Column,
     MapType,
     Table,
+    required,
     struct,
 )
 
@@ -39,11 +40,11 @@ UPGRADE_REPORTS: "Table[rows.UpgradeReportRow]" = Table(
     columns=(
         CLUSTER_ID,
         CLUSTER_NAME,
-        Column("report_id", STRING, "Id of the question; a re-run replaces its rows", nullable=False),
-        Column("from_release", STRING, "Exact release that the evidence is from", nullable=False),
-        Column("to_release", STRING, "Exact target release of the question", nullable=False),
-        Column("first_dt", DATE, "First day of evidence", nullable=False),
-        Column("last_dt", DATE, "Last day of evidence", nullable=False),
+        required("report_id", STRING, "Id of the question; a re-run replaces its rows"),
+        required("from_release", STRING, "Exact release that the evidence is from"),
+        required("to_release", STRING, "Exact target release of the question"),
+        required("first_dt", DATE, "First day of evidence"),
+        required("last_dt", DATE, "Last day of evidence"),
         Column("evidence_from", TIMESTAMP, "First evidence that was used; null = none"),
         Column(
             "evidence_until",
@@ -53,32 +54,27 @@ UPGRADE_REPORTS: "Table[rows.UpgradeReportRow]" = Table(
             "last_seen_at of a connection that stayed open include later requests. Null = nothing was left out",
         ),
         Column("evidence_until_reason", STRING, "Why the evidence ends there"),
-        Column("clients", LONG, "Clients judged", nullable=False),
-        Column(
+        required("clients", LONG, "Clients judged"),
+        required(
             "clients_by_pushes_only",
             LONG,
             "Of these, known only by their metric pushes (KIP-714): none of their connections was seen, and they are judged by "
             "the software that they declare",
-            nullable=False,
         ),
-        Column(
-            "already_failing",
-            LONG,
-            "Of these, already refused or unable to log in on the from-release",
-            nullable=False,
+        required(
+            "already_failing", LONG, "Of these, already refused or unable to log in on the from-release"
         ),
-        Column("connections", LONG, "Connections used as evidence", nullable=False),
+        required("connections", LONG, "Connections used as evidence"),
         Column(
             "connections_elsewhere",
             LONG,
             "Connections of these days that are not evidence: another release, or opened after the end of the evidence",
         ),
-        Column(
+        required(
             "connections_unidentified",
             LONG,
             "Connections to brokers of the from-release, opened before the end of the evidence, without principal, client id and "
             "software: rejected before authentication. They belong to no client, and no client is judged by them",
-            nullable=False,
         ),
         Column(
             "connections_counted_only",
@@ -96,14 +92,13 @@ UPGRADE_REPORTS: "Table[rows.UpgradeReportRow]" = Table(
             "seen of the software: at the end of the hour with the most of them. `is_judged`: no client was seen with this "
             "software, and a row without principal and client id represents them. Null = no manifest has them",
         ),
-        Column(
+        required(
             "targets",
             TARGETS,
             "The target release and nearby ones, oldest first, with the clients per verdict; clients with a "
             "different verdict there are in upgrade_verdicts.other_targets",
-            nullable=False,
         ),
-        Column("knowledge_version", STRING, "Digest of the knowledge base", nullable=False),
+        required("knowledge_version", STRING, "Digest of the knowledge base"),
         Column("knowledge_built_at", TIMESTAMP, "When it was built; null = not recorded (before 0.2.0)"),
         Column(
             "measured_targets",
@@ -111,17 +106,15 @@ UPGRADE_REPORTS: "Table[rows.UpgradeReportRow]" = Table(
             "Files of the measured targets that the question names as releases (docs/probe.md), as texts; null or empty = none",
         ),
         Column("knowledge_gaps", STRING, "What it does not know of these releases, in words; null = nothing"),
-        Column(
-            "snapshots", MapType(STRING, LONG), "Table name to the snapshot id that was read", nullable=False
-        ),
+        required("snapshots", MapType(STRING, LONG), "Table name to the snapshot id that was read"),
         Column(
             "is_latest",
             BOOLEAN,
             f"{PROCESSING_TIME}whether no other answer to the question (cluster, from and to) is about a later day, or was given later about "
             "the same day; null = written before answers were marked, and the question was not asked since",
         ),
-        Column("code_version", STRING, f"{PROCESSING_TIME}version of the code", nullable=False),
-        Column("created_at", TIMESTAMP, f"{PROCESSING_TIME}when the question was answered", nullable=False),
+        required("code_version", STRING, f"{PROCESSING_TIME}version of the code"),
+        required("created_at", TIMESTAMP, f"{PROCESSING_TIME}when the question was answered"),
     ),
     key=("cluster_id", "report_id"),
     partition=("cluster_id", "report_id"),

@@ -18,6 +18,7 @@ from client_telemetry.tables.table import (
     Column,
     Table,
     listed,
+    required,
     struct,
 )
 
@@ -35,17 +36,17 @@ UPGRADE_VERDICTS: "Table[rows.UpgradeVerdictRow]" = Table(
     comment="One row per upgrade question and client: the verdict.",
     columns=(
         CLUSTER_ID,
-        Column("report_id", STRING, "Id of the question", nullable=False),
+        required("report_id", STRING, "Id of the question"),
         *CLIENT,
         *SOFTWARE,
         PROGRAM,
-        Column("verdict", STRING, "; ".join(f"`{k}`: {v}" for k, v in VERDICTS.items()), nullable=False),
-        Column("confidence", STRING, "observed, declared, inferred or none", nullable=False),
+        required("verdict", STRING, "; ".join(f"`{k}`: {v}" for k, v in VERDICTS.items())),
+        required("confidence", STRING, "observed, declared, inferred or none"),
         Column("when", STRING, "at_once, or latent (later, when triggered); null if nothing happens"),
-        Column("roles", STRINGS, "What the client does, inferred from its requests, sorted", nullable=False),
-        Column("explanation", STRING, "The reason in one sentence", nullable=False),
+        required("roles", STRINGS, "What the client does, inferred from its requests, sorted"),
+        required("explanation", STRING, "The reason in one sentence"),
         Column("fix", STRING, "What to change; null if there is nothing to do"),
-        Column("missing", STRINGS, "What is not known and what would settle it", nullable=False),
+        required("missing", STRINGS, "What is not known and what would settle it"),
         Column(
             "identified_as", STRING, "Library and version, resolved from the declared name; null = unknown"
         ),
@@ -54,33 +55,25 @@ UPGRADE_VERDICTS: "Table[rows.UpgradeVerdictRow]" = Table(
             STRING,
             "What the verdict depends on that the evidence cannot show, and what would settle it; null = nothing",
         ),
-        Column(
+        required(
             "already_failing",
             BOOLEAN,
             "The client's main job is already refused, or it cannot log in, on the from-release",
-            nullable=False,
         ),
-        Column(
-            "works_again",
-            BOOLEAN,
-            "The client already fails, and the target release accepts it again",
-            nullable=False,
-        ),
-        Column(
+        required("works_again", BOOLEAN, "The client already fails, and the target release accepts it again"),
+        required(
             "as_before",
             BOOLEAN,
             "The verdict is based only on problems that the client already has on the from-release, such as an offset reset "
             "that both releases refuse",
-            nullable=False,
         ),
-        Column(
+        required(
             "steps",
             ArrayType(struct("when", step=STRING, verdict=STRING, when=STRING, explanation=STRING)),
             "What happens at each step of the change: `rolling` (brokers of both releases), `not_finalized` (all on the new "
             "release with the feature levels of the old one), `finalized` (with the newest levels of the new release), "
             "`rollback_before_finalization`, `rollback_after_finalization`. The verdict of the row is the most serious one "
             "of `not_finalized` and `finalized`. Empty if the question itself is about an older release",
-            nullable=False,
         ),
         Column(
             "rollback_verdict",
@@ -91,38 +84,30 @@ UPGRADE_VERDICTS: "Table[rows.UpgradeVerdictRow]" = Table(
         Column(
             "rollback_explanation", STRING, "The reason in one sentence; null if rollback_verdict is null"
         ),
-        Column(
-            "mixed_verdict",
-            STRING,
-            "Verdict for the time in which brokers run both releases",
-            nullable=False,
-        ),
-        Column("mixed_explanation", STRING, "The reason in one sentence", nullable=False),
-        Column(
+        required("mixed_verdict", STRING, "Verdict for the time in which brokers run both releases"),
+        required("mixed_explanation", STRING, "The reason in one sentence"),
+        required(
             "other_targets",
             ArrayType(struct("when", to_release=STRING, verdict=STRING, when=STRING, reason=STRING)),
             "The compared releases (upgrade_reports.targets) on which verdict or `when` differs, oldest first, with "
             "the requests or the rule that make the difference",
-            nullable=False,
         ),
         Column("owner", STRING, "Owner of the client; null = no rule matches"),
         Column("owner_contact", STRING, "How to reach the owner"),
         *APPLICATION,
-        Column("connections", LONG, "Connections used as evidence", nullable=False),
-        Column("requests", LONG, "Requests used as evidence", nullable=False),
-        Column(
+        required("connections", LONG, "Connections used as evidence"),
+        required("requests", LONG, "Requests used as evidence"),
+        required(
             "broker_ids",
             INTS,
             "Brokers that saw connections of the client, sorted; empty if only its pushes were seen",
-            nullable=False,
         ),
-        Column("first_seen_at", TIMESTAMP, "First evidence used", nullable=False),
-        Column("last_seen_at", TIMESTAMP, "Last evidence used", nullable=False),
-        Column(
+        required("first_seen_at", TIMESTAMP, "First evidence used"),
+        required("last_seen_at", TIMESTAMP, "Last evidence used"),
+        required(
             "well_observed",
             BOOLEAN,
             "Whether each of its roles was seen long enough for its rhythm (docs/decisions/0021-well-observed.md)",
-            nullable=False,
         ),
     ),
     key=("cluster_id", "report_id", *CLIENT_KEY, PROGRAM.name),
