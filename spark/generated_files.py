@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from client_telemetry.compatibility import library_page
-from client_telemetry.knowledge import api_key_list, release_list
+from client_telemetry.knowledge import apis, releases
 from client_telemetry.knowledge_package import shipped
 from client_telemetry.lake import table_list
 from client_telemetry.tables import row_types, table_documentation
@@ -23,12 +23,65 @@ README = CHECKOUT / "README.md"
 PROTO = CHECKOUT / "include/contracts/raw_dump_v1.proto"
 PROTO_CLASSES = Path("spark/client_telemetry/formats/raw")
 
+OLDEST = "2.4.0"
+"""What is older is not offered; the command line and the jobs still take it."""
+
+
+def releases_for_forms() -> str:
+    """include/releases.py: the releases that the trigger forms offer."""
+    offered = [
+        release for release in reversed(releases.known()) if releases.parse(release) >= releases.parse(OLDEST)
+    ]
+    lines = [
+        '"""The Kafka releases that the trigger forms offer, newest first.',
+        "",
+        f"Generated from spark/client_telemetry/knowledge/releases.csv (releases since {OLDEST}) and never edited",
+        "by hand: DAG files must neither read files nor import the job side while they are parsed. A test holds the two",
+        "together (tests/include/test_releases.py).",
+        '"""',
+        "",
+        "RELEASES: tuple[str, ...] = (",
+        *(f'    "{release}",' for release in offered),
+        ")",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _api_keys() -> str:
+    """API keys as an enumeration for code."""
+    members = "\n".join(f"    {api.enum_name} = {key}" for key, api in sorted(apis.by_key().items()))
+    return f'''"""Kafka's API keys by their names in ApiKeys.java. Written by `make generated` from apis.csv."""
+
+from enum import IntEnum
+
+
+class ApiKey(IntEnum):
+{members}
+'''
+
+
+def _broker_apis() -> str:
+    """The set that a plugin needs which sees connections but no replica ids."""
+    keys = ", ".join(str(key) for key, api in sorted(apis.by_key().items()) if api.used_by == "broker")
+    return f"""package clienttelemetry.broker.registry;
+
+/** APIs that only brokers and controllers send. Written by `make generated` from apis.csv. */
+final class BrokerApis {{
+
+    static final int[] KEYS = {{{keys}}};
+
+    private BrokerApis() {{
+    }}
+}}
+"""
+
+
 FROM_CODE: Mapping[str, Callable[[], str]] = {
     "docs/tables.md": table_documentation.page,
     "docs/libraries.md": library_page.text,
-    "include/releases.py": release_list.text,
-    "spark/client_telemetry/knowledge/api_key.py": api_key_list.python,
-    "broker-plugin/src/main/java/clienttelemetry/broker/registry/BrokerApis.java": api_key_list.java,
+    "include/releases.py": releases_for_forms,
+    "spark/client_telemetry/knowledge/api_key.py": _api_keys,
+    "broker-plugin/src/main/java/clienttelemetry/broker/registry/BrokerApis.java": _broker_apis,
     "spark/client_telemetry/knowledge/manifest.json": shipped.text,
     "include/tables.py": table_list.text,
     "spark/client_telemetry/tables/rows.py": row_types.text,

@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import generated_files
+from client_telemetry.knowledge import releases
 from generated_files import CHECKOUT, contents, outdated
 
 
@@ -31,3 +32,10 @@ def test_a_job_that_hides_a_standard_module_starts_its_stage():
     assert done.stderr.splitlines() == [
         "profile: the following arguments are required: --cluster, --lake, --days"
     ]
+
+
+def test_a_new_release_comes_first(monkeypatch):
+    monkeypatch.setattr(releases, "known", lambda: ("2.3.1", "2.4.0", "4.4.0", "4.5.0"))
+    written: dict[str, tuple[str, ...]] = {}
+    exec(compile(generated_files.releases_for_forms(), "releases.py", "exec"), written)
+    assert written["RELEASES"] == ("4.5.0", "4.4.0", "2.4.0")
