@@ -217,9 +217,8 @@ def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
     elif client_ranges.judged_as(identity):
         confidence = Confidence.INFERRED
     failing = failures.now(evidence, uses, source)
-    roles_seen = roles.seen_in(
-        {*uses, *failures.refused(evidence, uses), *(_elsewhere(evidence) if failing else ())}
-    )
+    elsewhere = {use[0] for _, use in evidence.uses_elsewhere} if failing else ()
+    roles_seen = roles.seen_in({*uses, *failures.refused(evidence, uses), *elsewhere})
     return ClientFacts(
         uses,
         identity,
@@ -237,10 +236,6 @@ def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
 def _is_identified(identity: Identity | None, fingerprint: Fingerprint | None) -> bool:
     """Whether a client's name, or a library's default client id, tells its library."""
     return identity is not None or (fingerprint is not None and fingerprint.by_client_id)
-
-
-def _elsewhere(evidence: ClientEvidence) -> frozenset[int]:
-    return frozenset(use[0] for _, use in evidence.uses_elsewhere)
 
 
 def _named_elsewhere(

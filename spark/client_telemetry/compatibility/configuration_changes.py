@@ -225,7 +225,11 @@ def of_settings(
         gone=tuple(_ignored(each, to_release) for each in judged if is_read[each] == (True, False)),
         in_neither=tuple(_ignored(each, to_release) for each in judged if is_read[each] == (False, False)),
         takes_effect=tuple(each for each in judged if is_read[each] == (False, True)),
-        missing=tuple(_missing(after, is_set)) if is_whole else (),
+        missing=tuple(
+            key
+            for key, each in sorted(after.items())
+            if is_whole and each.default == REQUIRED and key not in is_set
+        ),
         refused=refused,
         gone_classes=gone_classes,
         classes_not_judged=tuple(each for each in named if not _is_known(each.name, to_release)),
@@ -306,12 +310,6 @@ def _defined_key(key: str, ever: frozenset[str]) -> str:
         return key
     whole, of_mechanism = of_listener[1], of_listener[1].partition(".")[2]
     return next((each for each in (whole, of_mechanism) if each in ever), key)
-
-
-def _missing(after: Mapping[str, Key], is_set: set[str]) -> Iterator[str]:
-    for key, definition in sorted(after.items()):
-        if definition.default == REQUIRED and key not in is_set:
-            yield key
 
 
 def _refused(found: Iterable[SetKey], after: Mapping[str, Key], to_release: str) -> Iterator[RefusedValue]:

@@ -81,7 +81,7 @@ def now(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str)
             versions = format_versions([use.version for use in of_api])
             count = sum(use.rejected for use in of_api)
             reasons.append(f"{source} refused {apis.request(key, versions)} every time ({count} times)")
-    if not reasons and removes_versions(source) and not eras.negotiates_as_of_0_11(evidence.api_uses):
+    if not reasons and baseline(source) and not eras.negotiates_as_of_0_11(evidence.api_uses):
         reasons += _unanswered(evidence, uses, source)
     return tuple(reasons)
 
@@ -196,12 +196,6 @@ def _unanswered(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], sour
     ):
         return [f"it is in its group on {source} and reads no record: no Fetch of it was answered"]
     return []
-
-
-@cache
-def removes_versions(release: str) -> bool:
-    """Whether the release refuses requests of older clients: some version that producers or consumers had is gone."""
-    return bool(baseline(release))
 
 
 @cache

@@ -213,7 +213,7 @@ def _senders(key: int, version: int, names_are_kept: bool) -> int:
     """
     request = ((key, (version,)),)
     return sum(
-        1 << place for place, profile in enumerate(profiles(names_are_kept)) if _explains(profile, request)
+        1 << place for place, profile in enumerate(profiles(names_are_kept)) if explains(profile, request)
     )
 
 
@@ -344,10 +344,6 @@ def sent_lower(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ..
 
 def explains(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
     """Whether a profile can have sent these requests: API keys with their versions."""
-    return _explains(profile, requests)
-
-
-def _explains(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
     for key, versions in requests:
         sendable = profile.ranges.get(key)
         if sendable is None:

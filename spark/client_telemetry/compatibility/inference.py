@@ -79,7 +79,7 @@ def works_unseen(case: Case, key: int) -> str:
     if (
         len(data_apis) >= _DISTINCT
         and eras.speaks_as_of_0_11(case.evidence.api_uses)
-        and _no_known_library_refused(case, key, target)
+        and all(map(target.works_with, _ranges_that_explain(case.seen, key, case.source)))
     ):
         return (
             "all that it sends is of Kafka 0.11 or later, and no known library that sends this uses "
@@ -140,10 +140,6 @@ def _all_candidates_work(case: Case, key: int, target: BrokerApi) -> bool:
     return bool(ranges) and all(target.works_with(versions) for versions in ranges)
 
 
-def _no_known_library_refused(case: Case, key: int, target: BrokerApi) -> bool:
-    return all(target.works_with(versions) for versions in _ranges_that_explain(case.seen, key, case.source))
-
-
 def takes_what_is_served(case: Case, key: int) -> bool:
     """Whether a client of a seen API chooses no version that the target advertises but refuses: every version of its
     library works, or, if it is unnamed, every known library that sends the same requests, except those that would
@@ -179,7 +175,7 @@ def every_candidate_works(case: Case, key: int, target: BrokerApi) -> bool:
         return True
     highest = max((use.version for use in case.uses.get(key, ())), default=target.served.min)
     for profile in candidates(case):
-        if _sends_what_it_has(profile.library):
+        if profile.library in _DOES_NOT_HEED or _follows_configuration(profile.library):
             may_be = _greets_so(case, profile)
             lowest = profile.ranges[key].min if key in profile.ranges and key not in case.uses else highest
             works = not may_be or (target.served.min <= lowest and highest <= target.served.max)
@@ -310,10 +306,6 @@ def _follows_configuration(library: str) -> bool:
 
 _DOES_NOT_HEED = frozenset(("ruby-kafka",))
 """Asks for versions to see whether brokers have an API (zendesk/ruby-kafka: lib/kafka/protocol/*_request.rb, api_version)."""
-
-
-def _sends_what_it_has(library: str) -> bool:
-    return library in _DOES_NOT_HEED or _follows_configuration(library)
 
 
 def _by_client_id(case: Case, key: int, target: BrokerApi) -> str:

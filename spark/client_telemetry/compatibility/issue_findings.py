@@ -36,23 +36,26 @@ def of(case: Case) -> list[Finding]:
     """
     findings, library = [], _library(case)
     for issue in known_issues.brought_by(case.source, case.target):
-        who = _any_library(case, issue) if issue.library == ANY_LIBRARY else library
-        if who is library and case.identity is None and issue.verdict == Verdict.UNSUPPORTED:
-            who = None
+        who = _suspect(case, issue, library)
         if who and _concerns(case, issue, who):
             findings.append(_finding(case, issue, who))
         elif who is None and (perhaps := _possibly_unsupported(case, issue)):
             findings.append(perhaps)
     for issue in known_issues.kept_by(case.source, case.target):
-        who = _any_library(case, issue) if issue.library == ANY_LIBRARY else library
-        if who is library and case.identity is None and issue.verdict == Verdict.UNSUPPORTED:
-            who = None
+        who = _suspect(case, issue, library)
         if who and _concerns(case, issue, who):
             finding = _on_both_releases(case, _finding(case, issue, who), issue)
             findings += [finding] if finding else []
     rules_found = {finding.rule_id for finding in findings}
     possible = (*_possible_issues(case), *_issues_of_unseen_roles(case))
     return findings + [finding for finding in possible if finding.rule_id not in rules_found]
+
+
+def _suspect(case: Case, issue: KnownIssue, library: Suspect | None) -> Suspect | None:
+    """`library`: that of the client, which is not called unsupported unless it says what it is."""
+    if issue.library == ANY_LIBRARY:
+        return _any_library(case, issue)
+    return None if case.identity is None and issue.verdict == Verdict.UNSUPPORTED else library
 
 
 def _concerns(case: Case, issue: KnownIssue, who: Suspect) -> bool:

@@ -90,8 +90,7 @@ def judge_rollback(
     """
     if rollback.seen_requests(evidence):
         return rollback.outlook(evidence, from_release, to_release, upgraded)
-    back = conclude(Case.of(replace(evidence, api_uses=()), to_release, from_release))
-    return Outlook(back.verdict, back.confidence, back.explanation, back.when)
+    return conclude(Case.of(replace(evidence, api_uses=()), to_release, from_release)).outlook
 
 
 def _on_measured_target(verdict: ClientVerdict) -> ClientVerdict:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from client_telemetry.compatibility import fingerprints
 from client_telemetry.knowledge import (
     advice,
     apis,
@@ -26,7 +25,7 @@ TARGET = "4.0.1"
 def text() -> str:
     """The page in Markdown."""
     by_library: dict[str, list[Row]] = {}
-    for row in (*client_ranges.read(client_ranges.FILE), *client_ranges.read(fingerprints.UNNAMED_FILE)):
+    for row in client_ranges.every():
         by_library.setdefault(row.library, []).append(row)
     lines = [
         "# What is known about client libraries",

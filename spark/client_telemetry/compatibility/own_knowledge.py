@@ -84,23 +84,19 @@ def check() -> None:
 
 def _check_libraries() -> None:
     """Libraries that the user's rows name must be known: a misspelt one would silently never match."""
-    for file, columns, column in (
-        (software.FILE, software.COLUMNS, "library"),
-        (products.IDS_FILE, products.IDS_COLUMNS, "library"),
-        (products.FILE, products.COLUMNS, "library"),
-        (advice.FILE, advice.COLUMNS, "library"),
-        (known_packages.FILE, known_packages.COLUMNS, "library"),
-        (version_negotiation.FILE, version_negotiation.COLUMNS, "library"),
+    for file, columns in (
+        (software.FILE, software.COLUMNS),
+        (products.IDS_FILE, products.IDS_COLUMNS),
+        (products.FILE, products.COLUMNS),
+        (advice.FILE, advice.COLUMNS),
+        (known_packages.FILE, known_packages.COLUMNS),
+        (version_negotiation.FILE, version_negotiation.COLUMNS),
     ):
-        for line, cells in knowledge.own_rows(file, columns):
-            named = dict(zip(columns, cells, strict=True))[column]
-            for library in filter(None, named.split("|")):
+        for line, row in _own_rows(file, columns):
+            for library in filter(None, row["library"].split("|")):
                 if not client_ranges.named(library):
-                    raise DamagedKnowledge(
-                        file,
-                        line,
-                        f"library {library} is not in {client_ranges.FILE} or {fingerprints.UNNAMED_FILE}",
-                    )
+                    where = f"{client_ranges.FILE} or {fingerprints.UNNAMED_FILE}"
+                    raise DamagedKnowledge(file, line, f"library {library} is not in {where}")
     for line, (product, *_) in knowledge.own_rows(products.FILE, products.COLUMNS):
         if products.named(product) is None:
             raise DamagedKnowledge(
@@ -108,11 +104,17 @@ def _check_libraries() -> None:
             )
 
 
+def _own_rows(file: str, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+    return (
+        (line, dict(zip(columns, cells, strict=True))) for line, cells in knowledge.own_rows(file, columns)
+    )
+
+
 def _check_packages() -> None:
     """A package or release of the user's that could never match is a mistake."""
     known = {(package.type, package.name): package for package in known_packages.every()}
-    for line, cells in knowledge.own_rows(known_packages.FILE, known_packages.COLUMNS):
-        binding = dict(zip(known_packages.COLUMNS, cells, strict=True))["binding"]
+    for line, row in _own_rows(known_packages.FILE, known_packages.COLUMNS):
+        binding = row["binding"]
         if binding and binding not in software.bindings():
             reason = f"binding {binding} is none of {', '.join(software.bindings())}"
             raise DamagedKnowledge(known_packages.FILE, line, reason)
@@ -122,8 +124,8 @@ def _check_packages() -> None:
         client_versions.of_cell(file, line, "library_version", carried.library_version)
         package = known.get((carried.type, carried.name))
         if package is None or package.contains not in (known_packages.BRINGS, known_packages.MANAGES):
-            row = f"no row in {known_packages.FILE} that says brings or manages"
-            raise DamagedKnowledge(file, line, f"{carried.type} {carried.name} has {row}")
+            lacks = f"no row in {known_packages.FILE} that says brings or manages"
+            raise DamagedKnowledge(file, line, f"{carried.type} {carried.name} has {lacks}")
         if package.library != carried.library:
             reason = f"library {carried.library} is {package.library!r} in {known_packages.FILE}"
             raise DamagedKnowledge(file, line, reason)
@@ -145,9 +147,8 @@ def _check_duplicates() -> None:
     """
     for file, columns, key in _FIRST_MATCH_COUNTS:
         first: dict[tuple[str, ...], int] = {}
-        for line, cells in knowledge.own_rows(file, columns):
-            named = dict(zip(columns, cells, strict=True))
-            key_cells = tuple(named[column] for column in key)
+        for line, row in _own_rows(file, columns):
+            key_cells = tuple(row[column] for column in key)
             if first.setdefault(key_cells, line) != line:
                 reason = f"{' and '.join(key)} as in line {first[key_cells]}, so this row never matches"
                 raise DamagedKnowledge(file, line, reason)

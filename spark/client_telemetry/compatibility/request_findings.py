@@ -10,7 +10,7 @@
 * For an API that the role needs but that was not seen, the declared range decides; without one it is unknown.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from client_telemetry.compatibility import failures, fixes, inference
@@ -166,7 +166,8 @@ def _observed(case: Case, key: int) -> Finding | None:
     declared = case.declared(key)
     if declared is not None:
         return _by_range(case, key, declared)
-    if not below and _is_advertised(target, outside):
+    if not below and any(_within(use.version, target.advertised) for use in outside):
+        # A client that goes by what brokers advertise would send one of these again.
         sent = apis.in_words(format_versions([use.version for use in outside]))
         return _not_known(case, key, f"was seen with {sent}; {case.target} advertises that, and refuses it")
     if not below and case.asks_for_versions and inference.every_candidate_works(case, key, target):
@@ -218,11 +219,6 @@ def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
         f"was answered although {case.source} as released does not have it (a preview by unstable.api.versions.enable, a "
         "vendor's build, or newer than what is known here)",
     )
-
-
-def _is_advertised(target: BrokerApi, uses: Iterable[ApiUse]) -> bool:
-    """Whether a client that goes by what brokers advertise would send one of these again."""
-    return any(_within(use.version, target.advertised) for use in uses)
 
 
 def _may_choose_what_is_refused(case: Case, key: int) -> bool:

@@ -21,15 +21,11 @@ def of(
     """
     return {
         Step.ROLLING: judge_mixed_window(source, target, not_finalized),
-        Step.NOT_FINALIZED: _outlook(not_finalized),
-        Step.FINALIZED: _outlook(finalized),
+        Step.NOT_FINALIZED: not_finalized.outlook,
+        Step.FINALIZED: finalized.outlook,
         Step.ROLLBACK_BEFORE_FINALIZATION: back,
         Step.ROLLBACK_AFTER_FINALIZATION: _rollback_is_impossible(source, target) or back,
     }
-
-
-def _outlook(verdict: ClientVerdict) -> Outlook:
-    return Outlook(verdict.verdict, verdict.confidence, verdict.explanation, verdict.when)
 
 
 @cache
@@ -40,7 +36,13 @@ def _rollback_is_impossible(source: str, target: str) -> Outlook | None:
     if level is None:
         return None
     if levels is not None and level <= levels.max:
-        return None if features.are_known(target) else _rollback_is_not_known(source, target)
+        if features.are_known(target):
+            return None
+        not_known = (
+            f"Whether brokers on {source} start on metadata that {target} has finalized is not known, as its levels of "
+            "metadata.version are not."
+        )
+        return Outlook(Verdict.INSUFFICIENT_EVIDENCE, Confidence.NONE, not_known, When.AT_ONCE)
     explanation = (
         f"Brokers on {source} do not start on metadata that is finalized at metadata.version {level} "
         f"(they end at {levels.max}): a rollback after finalization is not possible."
@@ -48,11 +50,3 @@ def _rollback_is_impossible(source: str, target: str) -> Outlook | None:
         else f"Brokers on {source} do not know metadata.version: a rollback after finalization is not possible."
     )
     return Outlook(Verdict.BREAKS, Confidence.NONE, explanation, When.AT_ONCE)
-
-
-def _rollback_is_not_known(source: str, target: str) -> Outlook:
-    explanation = (
-        f"Whether brokers on {source} start on metadata that {target} has finalized is not known, as its levels of "
-        "metadata.version are not."
-    )
-    return Outlook(Verdict.INSUFFICIENT_EVIDENCE, Confidence.NONE, explanation, When.AT_ONCE)

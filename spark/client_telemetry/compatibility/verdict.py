@@ -95,6 +95,10 @@ class ClientVerdict:
     """Step (STEPS) -> what happens to the client then. Empty for a rollback: there `judge` answers for the end state."""
 
     @property
+    def outlook(self) -> Outlook:
+        return Outlook(self.verdict, self.confidence, self.explanation, self.when)
+
+    @property
     def rules(self) -> tuple[str, ...]:
         """Those of the deciding findings that have the client's verdict."""
         deciding = (each for each in self.findings if each.decides and each.verdict == self.verdict)

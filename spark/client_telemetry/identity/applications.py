@@ -248,9 +248,7 @@ class _Parts:
         }:
             places = [place for place, p in enumerate(self._products) if p and p.name == product_name]
             for one, other in _pairs(places):
-                if self._at_one_place(self._clients[one], self._clients[other]) and _could_be_one(
-                    self._clients[one], self._clients[other]
-                ):
+                if self._may_be_one(one, other):
                     self._join(one, other, BY_PLACE)
 
     def _generated_parts(self) -> None:
@@ -332,12 +330,7 @@ class _Parts:
                 or not requested <= {ApiKey.LIST_OFFSETS, ApiKey.METADATA}
             ):
                 continue
-            fitting = {
-                self._root(tool)
-                for tool in tools
-                if self._at_one_place(client, self._clients[tool])
-                and _could_be_one(client, self._clients[tool])
-            }
+            fitting = {self._root(tool) for tool in tools if self._may_be_one(place, tool)}
             if len(fitting) == 1:
                 self._join(fitting.pop(), place, OF_THE_TOOL)
 
@@ -371,10 +364,9 @@ class _Parts:
         """Whether two clients at one address came and went together."""
         first, second = self._clients[one], self._clients[other]
         return (
-            self._at_one_place(first, second)
-            and abs(first.first_seen_at - second.first_seen_at) <= AT_ONCE
+            abs(first.first_seen_at - second.first_seen_at) <= AT_ONCE
             and abs(first.last_seen_at - second.last_seen_at) <= AT_ONCE
-            and _could_be_one(first, second)
+            and self._may_be_one(one, other)
         )
 
     def _is_java(self, place: int) -> bool:
@@ -424,8 +416,7 @@ class _Parts:
                     self._clients[one].client_id != self._clients[other].client_id
                     and self._root(one) != self._root(other)
                     and self._one_version(one, other)
-                    and self._at_one_place(self._clients[one], self._clients[other])
-                    and _could_be_one(self._clients[one], self._clients[other])
+                    and self._may_be_one(one, other)
                     and self._in_each_others_time(one, other)
                 ):
                     self._join(one, other, BY_PLACE)
@@ -446,13 +437,7 @@ class _Parts:
             return places
 
         def versions(place: int) -> set[tuple[int, ...] | None]:
-            client = self._clients[place]
-            return {
-                self._id_version[other]
-                for other in named
-                if self._at_one_place(client, self._clients[other])
-                and _could_be_one(client, self._clients[other])
-            }
+            return {self._id_version[other] for other in named if self._may_be_one(place, other)}
 
         return [place for place in places if self._id_version[place] or len(versions(place)) < 2]
 
@@ -460,10 +445,15 @@ class _Parts:
         """Whether the versions named by default ids do not differ, as in `kafka-python-1.4.5` and `kafka-python-1.0.2`."""
         return len(self._id_versions[self._root(one)] | self._id_versions[self._root(other)]) <= 1
 
+    def _may_be_one(self, one: int, other: int) -> bool:
+        """Whether two clients are at one place, and nothing rules out one process."""
+        first, second = self._clients[one], self._clients[other]
+        return self._at_one_place(first, second) and _could_be_one(first, second)
+
     @staticmethod
     def _at_one_place(one: Client, other: Client) -> bool:
         return (
-            _overlap(one.addresses, other.addresses)
+            not one.addresses.isdisjoint(other.addresses)
             and one.first_seen_at <= other.last_seen_at + TOGETHER
             and other.first_seen_at <= one.last_seen_at + TOGETHER
         )
@@ -491,9 +481,9 @@ class _Parts:
         for name, roots in names.items():
             name_counts: Counter[str] = Counter()
             for root in roots if len(roots) > 1 else ():
-                text = (
-                    f"{name} ({', '.join(sorted({self._software_text(place) for place in members[root]}))})"
-                )
+                each = (self._clients[place] for place in members[root])
+                declared = {kip511.software(client.software_name, client.software_version) for client in each}
+                text = f"{name} ({', '.join(sorted(declared))})"
                 name_counts[text] += 1
                 number = f" {name_counts[text]}" if name_counts[text] > 1 else ""
                 by_place[root] = replace(by_place[root], name=text + number)
@@ -506,10 +496,6 @@ class _Parts:
         client, product = self._clients[place], self._products[place]
         chooses = "kafka-clients" in (self._defaults[place], product.library if product else None)
         return client.on_one_release and sends_two_versions(client.versions, chooses)
-
-    def _software_text(self, place: int) -> str:
-        client = self._clients[place]
-        return kip511.software(client.software_name, client.software_version)
 
     def _kind(self, places: Sequence[int]) -> tuple[str, str | None]:
         products = [product for place in places if (product := self._products[place])]
@@ -617,10 +603,6 @@ def _pairs_by(places: Sequence[int], key: Callable[[int], Hashable]) -> Iterable
         groups[key(place)].append(place)
     for group in groups.values():
         yield from _pairs(group)
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
-    return not one.isdisjoint(other)
 
 
 def _within(client: Client, window: tuple[dt.datetime, dt.datetime]) -> bool:

@@ -12,7 +12,11 @@ def sentence(version: str, built_at: dt.datetime | None, at: dt.datetime, gaps: 
     """`Knowledge base 3f2a9c01b7de of 2026-11-20, 8 days old`, and what it does not know. `built_at`: None if a report did
     not record it; `at`: when the report was made.
     """
-    age = f" of {built_at:%Y-%m-%d}, {_age(built_at, at)}" if built_at else ""
+    age = ""
+    if built_at:
+        days = max(0, (at.date() - built_at.date()).days)
+        old = f"{days} day{'s' * (days != 1)}" if days else "less than a day"
+        age = f" of {built_at:%Y-%m-%d}, {old} old"
     return f"Knowledge base {version}{age}{f'; {gaps}' if gaps else ''}"
 
 
@@ -35,8 +39,3 @@ def paragraph(version: str, built_at: dt.datetime | None, at: dt.datetime) -> st
 def in_use() -> str:
     """The sentence about the knowledge base of this process."""
     return sentence(knowledge.version(), knowledge.built_at(), dt.datetime.now(dt.UTC))
-
-
-def _age(built_at: dt.datetime, at: dt.datetime) -> str:
-    days = max(0, (at.date() - built_at.date()).days)
-    return f"{days} day{'s' * (days != 1)} old" if days else "less than a day old"

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 from zipfile import BadZipFile, ZipFile
 
 from client_telemetry import knowledge
@@ -27,6 +27,34 @@ NEEDS_A_PLUGIN = {"GetTelemetrySubscriptions", "PushTelemetry"}
 """Advertised only with a client telemetry plugin (KIP-714)."""
 _PRODUCE_FROM_0 = b"PRODUCE_API_VERSIONS_RESPONSE_MIN_VERSION"
 """Constant of ApiKeys in releases that advertise Produce from version 0 and refuse 0-2 (KAFKA-18659)."""
+
+
+Value = bool | int | float | str
+
+
+class Field(TypedDict, total=False):
+    """A field of a message definition; the keys that its README (clients/src/main/resources/common/message) describes."""
+
+    name: str
+    type: str
+    versions: str
+    nullableVersions: str
+    taggedVersions: str
+    flexibleVersions: str
+    default: Value
+    fields: list["Field"]
+
+
+class Definition(TypedDict, total=False):
+    apiKey: int
+    name: str
+    validVersions: str
+    flexibleVersions: str
+    fields: list[Field]
+    commonStructs: list[Field]
+    listeners: list[str]
+    latestVersionUnstable: bool
+    deprecatedVersions: str
 
 
 class UnusableJar(ValueError):
@@ -62,45 +90,46 @@ def read_jar(path: Path) -> Release:
             requests = [
                 name for name in jar.namelist() if re.fullmatch(r"common/message/\w+Request\.json", name)
             ]
-            definitions = [_definition(jar.read(name).decode()) for name in sorted(requests)]
+            definitions = [definition(jar.read(name).decode()) for name in sorted(requests)]
     except (BadZipFile, KeyError, OSError, UnicodeDecodeError, ValueError) as error:
         raise UnusableJar(f"{path}: not a kafka-clients jar: {error}") from error
     version = re.search(r"^version=(.+)$", properties, re.MULTILINE)
     if not version or not definitions:
         raise UnusableJar(f"{path}: no version or no message definitions in it")
-    rows = [row for definition in definitions if (row := _row(definition, _PRODUCE_FROM_0 in api_keys))]
+    rows = [row for each in definitions if (row := _row(each, _PRODUCE_FROM_0 in api_keys))]
     return Release(version[1].strip(), "{:04}-{:02}-{:02}".format(*built[:3]), tuple(sorted(rows)))
 
 
-def _definition(text: str) -> dict[str, object]:
-    """A message definition: JSON with whole-line comments."""
-    return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+def definition(text: str) -> Definition:
+    """JSON with whole-line comments."""
+    content: Definition = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+    return content
 
 
-def _row(definition: dict[str, Any], produce_from_0: bool) -> Row | None:
+def _row(request: Definition, produce_from_0: bool) -> Row | None:
     """None for an API that a broker listener does not serve with default settings."""
-    name, listeners = definition["name"].removesuffix("Request"), definition.get("listeners", [])
-    valid = definition["validVersions"]
-    if valid == "none" or not {"broker", "zkBroker"} & set(listeners) or "apiKey" not in definition:
+    name, listeners = request["name"].removesuffix("Request"), request.get("listeners", [])
+    valid = request["validVersions"]
+    if valid == "none" or not {"broker", "zkBroker"} & set(listeners) or "apiKey" not in request:
         return None
     low_text, _, high_text = valid.partition("-")
     low, high = int(low_text), int(high_text or low_text)
-    if definition.get("latestVersionUnstable"):
+    if request.get("latestVersionUnstable"):
         high -= 1
     if high < low:
         return None
     advertised = 0 if name == "Produce" and produce_from_0 else low
     condition = "telemetry plugin" if name in NEEDS_A_PLUGIN else ""
-    today = apis.by_key().get(int(definition["apiKey"]))
+    today = apis.by_key().get(int(request["apiKey"]))
     name = today.name if today and name in today.former_names else name
     return Row(
-        int(definition["apiKey"]),
+        int(request["apiKey"]),
         name,
         low,
         high,
         advertised,
         high,
-        definition.get("deprecatedVersions", ""),
+        request.get("deprecatedVersions", ""),
         condition,
     )
 

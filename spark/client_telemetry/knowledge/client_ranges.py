@@ -74,8 +74,8 @@ def read(file: str) -> tuple[Row, ...]:
             raise DamagedKnowledge(file, line, "confidence is high, medium or low, and a source is required")
         if not re.fullmatch(r"(\d+-\d+|none)?", before_runs):
             raise DamagedKnowledge(file, line, "before_runs is a range, none, or empty")
-        versions, also = Versions(low, high), _also_sent(file, line, also_text)
-        row = Row(library, configuration, since, until, key, versions, also, confidence, source)
+        also = Versions(*[whole(file, line, "also_sends", also_text)] * 2) if also_text else None
+        row = Row(library, configuration, since, until, key, Versions(low, high), also, confidence, source)
         siblings = rows_by_api.setdefault((library, configuration, key), [])
         for sibling in siblings:
             if row.version_from <= sibling.version_to and sibling.version_from <= row.version_to:
@@ -86,8 +86,9 @@ def read(file: str) -> tuple[Row, ...]:
     return tuple(row for of_api in rows_by_api.values() for row in of_api)
 
 
-def _also_sent(file: str, line: int, text: str) -> Versions | None:
-    return Versions(*[whole(file, line, "also_sends", text)] * 2) if text else None
+def every() -> tuple[Row, ...]:
+    """The rows of libraries that declare a name, and of those that do not."""
+    return read(FILE) + read(UNNAMED_FILE)
 
 
 def can_send(version: int, versions: Versions, also_sends: Versions | None) -> bool:

@@ -1,11 +1,12 @@
 """Which metrics clients push (KIP-714): the standard ones, and those that librdkafka and kafka-clients have."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cache
 
 from client_telemetry.knowledge import rows
 from client_telemetry.knowledge.vocabulary import Role
 
+ALL_METRICS = "*"
 FILE, JAVA_FILE = "librdkafka_telemetry_metrics.csv", "java_telemetry_metrics.csv"
 COLUMNS = ("client_type", "metric", "source")
 STANDARD_FILE = "standard_telemetry_metrics.csv"
@@ -43,8 +44,11 @@ def subscription_matches_none(requested: Collection[str], client_roles: Collecti
     types = {"consumer" if "consumer" in role else "producer" for role in client_roles if role != Role.ADMIN}
     if not types:
         return None
-    return any(not _asked_for(metrics, requested) for metrics in map(librdkafka_metrics, types))
+    return any(
+        not any(asked_for(metric, requested) for metric in metrics)
+        for metrics in map(librdkafka_metrics, types)
+    )
 
 
-def _asked_for(metrics: Collection[str], requested: Collection[str]) -> bool:
-    return any(prefix == "*" or metric.startswith(prefix) for prefix in requested for metric in metrics)
+def asked_for(metric: str, prefixes: Iterable[str]) -> bool:
+    return any(prefix == ALL_METRICS or metric.startswith(prefix) for prefix in prefixes)

@@ -77,15 +77,12 @@ class Manifest:
             if isinstance(error, UnusablePackage):
                 raise
             raise UnusablePackage(f"{origin}: damaged: {MANIFEST} cannot be read") from error
-        if schema not in range(1, SCHEMA + 1) or not sha256 or not all(map(_is_plain_csv, sha256)):
+        are_plain = all(name.endswith(".csv") and not {"/", "\\", ":"} & set(name) for name in sha256)
+        if schema not in range(1, SCHEMA + 1) or not sha256 or not are_plain:
             raise UnusablePackage(
                 f"{origin}: damaged: {MANIFEST} has no schema up to {SCHEMA} or no list of CSV files"
             )
         return cls(schema, built_at, sources, sha256)
-
-
-def _is_plain_csv(name: str) -> bool:
-    return name.endswith(".csv") and not {"/", "\\", ":"} & set(name)
 
 
 def read(path: Path) -> PackageFiles:

@@ -24,6 +24,7 @@ _LOGIN_S: Final = 30.0
 _MOST_ROUNDS: Final = 10
 _UNSECURED_SUBJECT: Final = "unsecuredLoginStringClaim_sub"
 _TOKEN_S: Final = 3600
+_GSSAPI_NEEDS: Final = " (it needs the package gssapi and a ticket: pip install gssapi, kinit)"
 
 
 class LoginFailed(BrokenConnection):
@@ -59,7 +60,8 @@ def of(settings: Mapping[str, str]) -> Login:
         try:
             mechanism: _Mechanism = sasl.get_sasl_mechanism(name)(**config, host=address.host)
         except _failures() as error:
-            raise LoginFailed(f"{address}: no login with {name}: {_one_line(error)}{_hint(name)}") from error
+            needs = _GSSAPI_NEEDS if name == "GSSAPI" else ""
+            raise LoginFailed(f"{address}: no login with {name}: {_one_line(error)}{needs}") from error
         handshake(opened, address, name)
         _exchange(opened, address, name, mechanism)
 
@@ -113,17 +115,13 @@ def _token_provider(settings: Mapping[str, str]) -> object:
         file = Path(re.sub("^file:(//)?", "", url))
         if not file.is_file():
             raise UnusableSettings(f"{file}: there is no such file (sasl.oauthbearer.token.endpoint.url)")
-        make = partial(_read_token, file)
+        make = partial(file.read_text, encoding="utf-8")
     else:
         raise UnusableSettings(
             "OAUTHBEARER needs a token in a file: fetch one, and set sasl.oauthbearer.token.endpoint.url=file:///path/of/token"
         )
     base = importlib.import_module("kafka.net.sasl.oauth").AbstractTokenProvider
-    return type("Token", (base,), {"token": lambda _: make()})()
-
-
-def _read_token(file: Path) -> str:
-    return file.read_text(encoding="utf-8").strip()
+    return type("Token", (base,), {"token": lambda _: make().strip()})()
 
 
 def unsecured_token(subject: str, now: float | None = None) -> str:
@@ -150,11 +148,6 @@ def _failures() -> tuple[type[Exception], ...]:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
-
-
-def _hint(name: str) -> str:
-    needs = "it needs the package gssapi and a ticket: pip install gssapi, kinit"
-    return f" ({needs})" if name == "GSSAPI" else ""
 
 
 def handshake(opened: Connection, address: Address, name: str) -> None:

@@ -1,5 +1,6 @@
 """Measures a cluster: finds its brokers, asks each of them, and brings the answers into the form of the target file."""
 
+import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -225,16 +226,10 @@ def content(measured: Measured, bootstrap: Sequence[Listener], now: datetime | N
 
 def _alike(brokers: Mapping[str, BrokerAnswers]) -> list[list[str]]:
     """Names of brokers that gave the same answers, group by group."""
-    groups: list[tuple[dict[str, dict[str, str]], list[str]]] = []
+    groups: dict[str, list[str]] = {}
     for name, broker in brokers.items():
-        own = _answers(broker)
-        for others, names in groups:
-            if others == own:
-                names.append(name)
-                break
-        else:
-            groups.append((own, [name]))
-    return [names for _, names in groups]
+        groups.setdefault(json.dumps(_answers(broker)), []).append(name)
+    return list(groups.values())
 
 
 def _answers(broker: BrokerAnswers) -> dict[str, dict[str, str]]:

@@ -84,7 +84,10 @@ def sent_by(clients: Iterable[ClientRow]) -> list[Sent]:
 
 def replayed(sent: Iterable[Sent], target: Content) -> Iterator[Replayed]:
     """`target`: the content of a target file."""
-    entries = [_by_key(answers) for answers in target["answers"]]
+    entries = [
+        {int(name.partition(" ")[0]): entry for name, entry in answers.items()}
+        for answers in target["answers"]
+    ]
     for each in sent:
         key, version = each.pair
         of_brokers = [answers.get(key, {}) for answers in entries]
@@ -93,10 +96,6 @@ def replayed(sent: Iterable[Sent], target: Content) -> Iterator[Replayed]:
         lowest = min(accepted, default=None)
         side = _side(lowest, version) if outcome in (CLOSED, REFUSED) else ""
         yield Replayed(each, outcome, side, lowest, _expected(target["answers_like"], each.pair))
-
-
-def _by_key(answers: Mapping[str, Mapping[str, str]]) -> dict[int, Mapping[str, str]]:
-    return {int(name.partition(" ")[0]): entry for name, entry in answers.items()}
 
 
 def _outcome(entry: Mapping[str, str], version: int) -> str:

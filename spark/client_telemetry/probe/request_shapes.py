@@ -8,47 +8,23 @@ in VALUES. A version is described by the newest jar that has it: 4.0 dropped the
 """
 
 import argparse
-import json
 import re
 import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, NamedTuple, TypedDict
+from typing import Final
 from zipfile import BadZipFile, ZipFile
 
 from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.probe.request_bodies import COLUMNS, FILE
-
-Value = bool | int | float | str
+from client_telemetry.knowledge.broker_release import Definition, Field, Value, definition
+from client_telemetry.probe.request_bodies import COLUMNS, FILE, Request
 
 
 class UnusableJar(ValueError):
     """Not a kafka-clients jar, or a message definition that cannot be encoded."""
-
-
-class Field(TypedDict, total=False):
-    """A field of a message definition; the keys that its README (clients/src/main/resources/common/message) describes."""
-
-    name: str
-    type: str
-    versions: str
-    nullableVersions: str
-    taggedVersions: str
-    flexibleVersions: str
-    default: Value
-    fields: list["Field"]
-
-
-class Definition(TypedDict, total=False):
-    apiKey: int
-    name: str
-    validVersions: str
-    flexibleVersions: str
-    fields: list[Field]
-    commonStructs: list[Field]
 
 
 SOFTWARE_NAME: Final = "client-telemetry-probe"
@@ -90,24 +66,13 @@ _NUMBERS: Final = {
 }
 
 
-class Shape(NamedTuple):
-    """A line of request_bodies.csv, without the release."""
-
-    api_key: int
-    api_name: str
-    version: int
-    flexible: bool
-    body: bytes
-    error_at: int | None
-
-
-def shapes(jar: Path) -> tuple[str, list[Shape]]:
+def shapes(jar: Path) -> tuple[str, list[Request]]:
     """The release of a jar, and a shape for each version of each request that it has. Raises UnusableJar."""
     try:
         with ZipFile(jar) as opened:
             properties = opened.read("kafka/kafka-version.properties").decode()
             messages = {
-                match[1]: _definition(opened.read(name).decode())
+                match[1]: definition(opened.read(name).decode())
                 for name in opened.namelist()
                 if (match := re.fullmatch(r"common/message/(\w+)\.json", name))
             }
@@ -119,13 +84,7 @@ def shapes(jar: Path) -> tuple[str, list[Shape]]:
         raise UnusableJar(f"{jar}: not a kafka-clients jar: {error}") from error
 
 
-def _definition(text: str) -> Definition:
-    """JSON with whole-line comments."""
-    definition: Definition = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
-    return definition
-
-
-def _all_shapes(messages: Mapping[str, Definition]) -> Iterator[Shape]:
+def _all_shapes(messages: Mapping[str, Definition]) -> Iterator[Request]:
     for name, request in messages.items():
         api_name = name.removesuffix("Request")
         if api_name == name or "apiKey" not in request:
@@ -134,7 +93,7 @@ def _all_shapes(messages: Mapping[str, Definition]) -> Iterator[Shape]:
         for version in _versions(request["validVersions"]):
             flexible = _has(request.get("flexibleVersions"), version)
             body = _Encoder(api_name, version, request).body()
-            yield Shape(
+            yield Request(
                 request["apiKey"],
                 api_name,
                 version,
@@ -249,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--jar", required=True, type=Path, action="append")
     args = parser.parse_args(arguments)
-    rows: dict[tuple[int, int], tuple[Shape, str]] = {}
+    rows: dict[tuple[int, int], tuple[Request, str]] = {}
     try:
         for jar in args.jar:
             release, of_jar = shapes(jar)
@@ -263,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _cells(shape: Shape, release: str) -> list[str]:
+def _cells(shape: Request, release: str) -> list[str]:
     return [
         str(shape.api_key),
         shape.api_name,

@@ -31,7 +31,7 @@ def offered(at: Listener, pause: Pause) -> dict[str, str]:
     found = {}
     for version in VERSIONS:
         if ciphers := _ciphers(at, at.new_tls, version, pause):
-            found[_name(version)] = ":".join(ciphers)
+            found[version.name.replace("_", ".")] = ":".join(ciphers)
     return found
 
 
@@ -62,7 +62,3 @@ def _taken(at: Listener, tls: ssl.SSLContext, version: ssl.TLSVersion, without: 
             return opened.cipher
     except (BrokenConnection, ssl.SSLError, ValueError):
         return None
-
-
-def _name(version: ssl.TLSVersion) -> str:
-    return version.name.replace("_", ".")

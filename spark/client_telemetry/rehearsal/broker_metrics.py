@@ -138,11 +138,11 @@ def _constants_of(
     repository: MavenRepository, of_releases: Sequence[str], wanted: Collection[str]
 ) -> dict[str, frozenset[str]]:
     broker_jars.fetch(repository, of_releases)
-    return {release: constants(_of_kafka(repository, release), wanted) for release in of_releases}
-
-
-def _of_kafka(repository: MavenRepository, release: str) -> list[Path]:
-    return [jar for jar in broker_jars.class_path(repository, release) if jar.name.startswith("kafka")]
+    jars = {release: broker_jars.class_path(repository, release) for release in of_releases}
+    return {
+        release: constants([jar for jar in of_release if jar.name.startswith("kafka")], wanted)
+        for release, of_release in jars.items()
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -64,8 +64,7 @@ def table_rows(library: str, version: str, configuration: str) -> list[Row]:
     wanted = client_versions.parse(version)
     rows = [
         row
-        for file in (client_ranges.FILE, client_ranges.UNNAMED_FILE)
-        for row in client_ranges.read(file)
+        for row in client_ranges.every()
         if row.library == library and row.version_from <= wanted <= row.version_to
     ]
     known = {row.configuration for row in rows}

@@ -47,12 +47,16 @@ def _go(
 
     def install(at: Workplace, version: str) -> None:
         path, folder = go_module(module, version), PROGRAMS / "go"
-        chosen = [f"{file}_before" if _is_before(version, since.get(file, "0")) else file for file in files]
+        of = client_versions.parse(version)
+        chosen = [
+            f"{file}_before" if of < client_versions.parse(since.get(file, "0")) else file for file in files
+        ]
         texts = {file: (folder / f"{file}.go").read_text(encoding="utf-8") for file in ("steps", *chosen)}
         for file, text in texts.items():
-            own = text.replace(f'"{module}', f'"{path}')
-            (at.folder / f"{file}.go").write_text(own, encoding="utf-8")
-        more = [f"{each}@v{of}" for each, of in needs.items() if any(each in text for text in texts.values())]
+            (at.folder / f"{file}.go").write_text(text.replace(f'"{module}', f'"{path}'), encoding="utf-8")
+        more = [
+            f"{each}@v{own}" for each, own in needs.items() if any(each in text for text in texts.values())
+        ]
         at.do("go", "mod", "init", "rehearsal")
         at.do("go", "get", f"{path}@v{version}", *more)
         at.do("go", "build", "-o", "client", ".")
@@ -63,10 +67,6 @@ def _go(
         lambda folder: [str(folder / "client")],
         published=registries.of_go(lambda version: go_module(module, version)),
     )
-
-
-def _is_before(version: str, other: str) -> bool:
-    return client_versions.parse(version) < client_versions.parse(other)
 
 
 def go_module(module: str, version: str) -> str:

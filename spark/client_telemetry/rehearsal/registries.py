@@ -8,7 +8,7 @@ import datetime as dt
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from client_telemetry.rehearsal.workplace import NotInstalled, Workplace
@@ -102,7 +102,9 @@ def of_cargo(crate: str) -> Published:
     def published(at: Workplace, before: dt.date | None) -> list[str]:
         newest = re.search(r"^version: (\S+)", at.do("cargo", "info", crate), re.MULTILINE)
         days: dict[str, dt.date | None] = {newest[1]: None} if newest else {}
-        for copy in _cargo_home(at.environment()).glob(f"registry/index/*/.cache/*/*/{crate}"):
+        environment = at.environment()
+        home = Path(environment.get("CARGO_HOME") or Path(environment["HOME"], ".cargo"))
+        for copy in home.glob(f"registry/index/*/.cache/*/*/{crate}"):
             days |= {version: day for version, day in _days_in_index(copy) if day or version not in days}
         if before is None:
             return list(days)
@@ -111,10 +113,6 @@ def of_cargo(crate: str) -> Published:
         return [version for version, day in days.items() if day and day < before]
 
     return published
-
-
-def _cargo_home(environment: Mapping[str, str]) -> Path:
-    return Path(environment.get("CARGO_HOME") or Path(environment["HOME"], ".cargo"))
 
 
 def _days_in_index(copy: Path) -> list[tuple[str, dt.date | None]]:

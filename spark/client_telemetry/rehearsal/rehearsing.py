@@ -6,7 +6,7 @@ that fails there too says nothing about the target.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -51,11 +51,8 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        return any(_fails(steps) for steps in self.steps.values())
-
-
-def _fails(steps: Mapping[str, str]) -> bool:
-    return any(outcome not in (OK, NOT_AVAILABLE) for outcome in steps.values())
+        outcomes = {outcome for steps in self.steps.values() for outcome in steps.values()}
+        return not outcomes <= {OK, NOT_AVAILABLE}
 
 
 def sandboxes(target: str, from_release: str) -> list[Sandbox]:

@@ -196,10 +196,9 @@ def _inferred(text: str) -> tuple[str, tuple[_Version, ...]] | None:
 def known_versions() -> dict[str, tuple[_Version, _Version]]:
     """Library -> the oldest and the newest version that the knowledge base has."""
     found: dict[str, tuple[_Version, _Version]] = {}
-    for file in (client_ranges.FILE, client_ranges.UNNAMED_FILE):
-        for row in client_ranges.read(file):
-            oldest, newest = found.get(row.library, (row.version_from, row.version_to))
-            found[row.library] = (min(oldest, row.version_from), max(newest, row.version_to))
+    for row in client_ranges.every():
+        oldest, newest = found.get(row.library, (row.version_from, row.version_to))
+        found[row.library] = (min(oldest, row.version_from), max(newest, row.version_to))
     return found
 
 
@@ -217,8 +216,7 @@ def _pin(library: str, version: _Version, seen: Mapping[int, int], from_release:
     """The release to which requests are pinned, the oldest of those that explain them; empty: to none. None: not known."""
     ranges = {
         row.api_key: row.versions.max
-        for file in (client_ranges.FILE, client_ranges.UNNAMED_FILE)
-        for row in client_ranges.read(file)
+        for row in client_ranges.every()
         if row.library == library and row.version_from <= version <= row.version_to
     }
     telling = {key: version for key, version in seen.items() if key in ranges and key in _TELLING}

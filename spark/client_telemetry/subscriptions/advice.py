@@ -5,8 +5,8 @@ import uuid
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 
+from client_telemetry.knowledge.telemetry_metrics import ALL_METRICS
 from client_telemetry.subscriptions.configuration import (
-    ALL_METRICS,
     DEFAULT_INTERVAL_MS,
     INTERVAL_MS,
     KEYS,

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import google_crc32c
 
+from client_telemetry.knowledge.telemetry_metrics import ALL_METRICS
 from client_telemetry.subscriptions.configuration import (
-    ALL_METRICS,
     DEFAULT_INTERVAL_MS,
     SELECTORS,
     Subscription,

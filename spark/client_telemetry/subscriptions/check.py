@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.knowledge.telemetry_metrics import librdkafka_metrics, standard_metrics
+from client_telemetry.knowledge.telemetry_metrics import asked_for, librdkafka_metrics, standard_metrics
 from client_telemetry.subscriptions import forecast
 from client_telemetry.subscriptions.advice import doubts, instead
 from client_telemetry.subscriptions.answers import Answer, ConfiguredSubscriptions
@@ -327,9 +327,7 @@ def _harms(
     if pushes and after.metrics and instance.library == LIBRDKAFKA:
         hurt = hurt_when_nothing_matches(instance)
         kinds = [kind for kind in instance.client_types if kind != ADMIN] or [PRODUCER]
-        none = any(
-            not any(forecast.asked_for(m, after.metrics) for m in librdkafka_metrics(kind)) for kind in kinds
-        )
+        none = any(not any(asked_for(m, after.metrics) for m in librdkafka_metrics(kind)) for kind in kinds)
         if hurt and none:
             harms.append(hurt)
     if not pushes:
@@ -358,10 +356,9 @@ def _deliveries(instances: Sequence[InstanceResult]) -> list[MetricDelivery]:
         observed = {metric for member in members for metric in member.observed.metrics}
         pushed = any(member.observed.metrics for member in members)
         for metric, required in standard_metrics(kind).items():
-            asked_count = sum(forecast.asked_for(metric, member.after.metrics) for member in members)
+            asked_count = sum(asked_for(metric, member.after.metrics) for member in members)
             was_asked = any(
-                forecast.asked_for(metric, member.before.metrics) and member.observed.pushed
-                for member in members
+                asked_for(metric, member.before.metrics) and member.observed.pushed for member in members
             )
             if not asked_count:
                 state = "not asked for"

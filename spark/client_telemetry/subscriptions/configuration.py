@@ -16,7 +16,6 @@ from client_telemetry.subscriptions.java_runtime import JavaRuntime, RefusedByJa
 DEFAULT_INTERVAL_MS = 300_000
 MIN_INTERVAL_MS = 100
 MAX_INTERVAL_MS = 3_600_000
-ALL_METRICS = "*"
 METRICS = "metrics"
 INTERVAL_MS = "interval.ms"
 MATCH = "match"

@@ -10,9 +10,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from client_telemetry.knowledge.telemetry_metrics import java_metrics, librdkafka_metrics, standard_metrics
+from client_telemetry.knowledge.telemetry_metrics import (
+    ALL_METRICS,
+    asked_for,
+    java_metrics,
+    librdkafka_metrics,
+    standard_metrics,
+)
 from client_telemetry.subscriptions.answers import Answer
-from client_telemetry.subscriptions.configuration import ALL_METRICS
 from client_telemetry.subscriptions.observed import (
     ADMIN,
     CONSUMER,
@@ -98,10 +103,6 @@ class LakeSizes:
 
 
 NOTHING_EXPECTED = Expected(0, 0, 0, 0, 1, NOTHING)
-
-
-def asked_for(metric: str, prefixes: Iterable[str]) -> bool:
-    return any(prefix == ALL_METRICS or metric.startswith(prefix) for prefix in prefixes)
 
 
 def compressed_share(library: str | None) -> float:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from client_telemetry.knowledge.telemetry_metrics import java_metrics, standard_metrics
+from client_telemetry.knowledge.telemetry_metrics import ALL_METRICS, java_metrics, standard_metrics
 from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
-from client_telemetry.subscriptions.configuration import ALL_METRICS, parse
+from client_telemetry.subscriptions.configuration import parse
 from client_telemetry.subscriptions.configured_file import resource_of
 from client_telemetry.subscriptions.java_runtime import JavaRuntime
 from client_telemetry.subscriptions.observed import (

@@ -107,17 +107,13 @@ def can_push(observed: ObservedInstance) -> bool | None:
         return None
     if all(
         row.library != identity.library or row.api_key != ApiKey.GET_TELEMETRY_SUBSCRIPTIONS
-        for row in _ranges()
+        for row in client_ranges.every()
     ):
         return False
     if identity.version is None or not client_ranges.known(identity.library):
         return None
     version = min(identity.version, client_ranges.newest(identity.library))
     return client_ranges.of(identity.library, version, ApiKey.GET_TELEMETRY_SUBSCRIPTIONS) is not None
-
-
-def _ranges() -> tuple[client_ranges.Row, ...]:
-    return client_ranges.read(client_ranges.FILE) + client_ranges.read(client_ranges.UNNAMED_FILE)
 
 
 def hurt_when_nothing_matches(observed: ObservedInstance) -> str | None:
@@ -128,13 +124,10 @@ def hurt_when_nothing_matches(observed: ObservedInstance) -> str | None:
     if identity is None or identity.library != LIBRDKAFKA or identity.version is None:
         return None
     for issue in known_issues.known():
-        if issue.rule_id in (ABORTS, DISCONNECTS) and _within(issue, identity.version):
+        hurts = issue.rule_id in (ABORTS, DISCONNECTS)
+        if hurts and issue.version_from <= identity.version <= issue.version_to:
             return issue.rule_id
     return None
-
-
-def _within(issue: known_issues.KnownIssue, version: tuple[int, ...]) -> bool:
-    return issue.version_from <= version <= issue.version_to
 
 
 def known_metrics() -> frozenset[str]:
