@@ -21,7 +21,6 @@ from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.local_catalog import LOCAL_CATALOG
 from client_telemetry.pipeline import quality
 from client_telemetry.pipeline.stage import Stage, spark_session
-from client_telemetry.tables import brokers
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.workers.pieces import in_tasks
@@ -75,7 +74,7 @@ def load_classes(folder: str) -> None:
     row |= {"broker_id": 1, "broker_incarnation": "1", "started_at": dt.datetime(2026, 1, 1, tzinfo=dt.UTC)}
     branch.replace_rows(BROKERS, [row], **where)
     rows = branch.read(BROKERS).where(Stage.condition(where))
-    quality.validate(rows, brokers.SUITE, {})
+    quality.validate(rows, BROKERS, {})
     rows.groupBy("broker_id").agg({"started_at": "max"}).persist().collect()
     in_tasks(session, str, [1, 2])
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +20,8 @@ from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
-from client_telemetry.tables.suite import WARNING, Suite, rows_satisfy
+from client_telemetry.tables.suite import WARNING, rows_satisfy, suite
+from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, connection, event, push
@@ -52,11 +54,11 @@ SHARES = {
 ENOUGH = 100
 
 RUNS = {
-    "collect": (collect.SUITES, {"day": DAY}),
-    "decode": (decode.SUITES, {"days": DAY}),
-    "sessionize": (sessionize.SUITES, {"days": DAY}),
-    "profile": (profile.SUITES, {"days": DAY}),
-    "impact": (impact.SUITES, {"report_id": "report", "to": "4.0.0"}),
+    "collect": (collect.TABLES, {"day": DAY}),
+    "decode": (decode.DECODED_TABLES, {"days": DAY}),
+    "sessionize": (sessionize.TABLES, {"days": DAY}),
+    "profile": (profile.TABLES, {"days": DAY}),
+    "impact": (impact.TABLES, {"report_id": "report", "to": "4.0.0"}),
 }
 WITHOUT_SPARK = "impact"
 """The stage whose gate needs no Spark if its work needed none."""
@@ -80,21 +82,21 @@ def published(spark, tmp_path_factory) -> Pipeline:
     return pipeline
 
 
-def rows_that_break(suite: Suite) -> list[dict]:
+def rows_that_break(table: Table) -> list[dict]:
     """The good row twice (of one key), changed for each rule, and without each required column in turn."""
-    path = BAD_ROWS / f"{suite.table.name}.py"
+    path = BAD_ROWS / f"{table.name}.py"
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     good = module.GOOD | {"cluster_id": CLUSTER}
-    shares = SHARES.get(suite.table.name, {})
-    required = [{c.name: None} for c in suite.table.columns if not c.nullable and c.name not in SLICE]
+    shares = SHARES.get(table.name, {})
+    required = [{c.name: None} for c in table.columns if not c.nullable and c.name not in SLICE]
     changes = [{}, {}, *module.BAD.values(), *required]
     changes += [change for change in shares.values() for _ in range(ENOUGH)]
     return [good | change for change in changes]
 
 
-def in_columns(suite: Suite, row: dict) -> tuple:
+def in_columns(table: Table, row: dict) -> tuple:
     """Values in table order; maps are written as pairs in the bad rows."""
 
     def value(given):
@@ -103,24 +105,24 @@ def in_columns(suite: Suite, row: dict) -> tuple:
             return dict(given) if pairs else [value(each) for each in given]
         return given
 
-    return tuple(value(row[c.name]) for c in suite.table.columns)
+    return tuple(value(row[c.name]) for c in table.columns)
 
 
 @pytest.mark.parametrize(
     ("stage", "more"), [*((stage, {}) for stage in RUNS), (WITHOUT_SPARK, {"without_spark_up_to": 0})]
 )
 def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(published, monkeypatch, stage, more):
-    suites, arguments = RUNS[stage]
+    tables, arguments = RUNS[stage]
     run_id = f"bad-{stage}{len(more)}"
-    before = {suite.table.name: published.rows(suite.table) for suite in suites}
+    before = {table.name: published.rows(table) for table in tables}
     publish = Stage.publish
 
     def publish_with_bad_rows(self, branch, slices, days_written):
         started = self.lake.spark
         for slice_ in slices:
-            table = slice_.suite.table
-            if slice_.suite in suites:
-                values = [in_columns(slice_.suite, row) for row in rows_that_break(slice_.suite)]
+            table = slice_.table
+            if table in tables:
+                values = [in_columns(table, row) for row in rows_that_break(table)]
                 frame = self.spark.createDataFrame(values, table.schema)
                 frame.writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{branch.name}").append()
         if stage == WITHOUT_SPARK:
@@ -135,13 +137,13 @@ def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(publishe
     assert (code, result["status"]) == (3, "failed_gate")
 
     found = published.lake.rows(QUALITY_RESULTS, run_id=run_id)
-    for suite in suites:
-        judged = {row["expectation"]: row for row in found if row["table_name"] == suite.table.name}
-        assert judged.keys() == suite.expectations.keys()
+    for table in tables:
+        judged = {row["expectation"]: row for row in found if row["table_name"] == table.name}
+        assert judged.keys() == suite(table).keys()
         outside = {f"present_{name}" for name in SLICE}
         passed = {name for name, row in judged.items() if row["success"]} - outside
-        assert passed == set(), f"{suite.table.name}: no bad row breaks these"
-        assert published.rows(suite.table) == before[suite.table.name]
+        assert passed == set(), f"{table.name}: no bad row breaks these"
+        assert published.rows(table) == before[table.name]
     failed = [row for row in found if not row["success"] and row["severity"] == "critical"]
     assert f"{len(failed)} critical expectations failed" in result["message"]
     assert f"{failed[0]['table_name']}.{failed[0]['expectation']}" in result["message"]
@@ -190,7 +192,7 @@ def test_a_failed_warning_publishes_and_is_reported(published, dump, spark, tmp_
 def test_an_expectation_that_cannot_be_evaluated_publishes_nothing(published, monkeypatch):
     before = published.rows(CLIENTS)
     broken = {"is_broken": rows_satisfy("no_such_column > 1", "broken", WARNING)}
-    monkeypatch.setattr(profile, "SUITES", (Suite(CLIENTS, lambda: broken),))
+    monkeypatch.setattr(profile, "TABLES", (replace(CLIENTS, expectations=lambda: broken),))
     code, _ = published.run("profile", days=DAY)
     assert code != 0
     assert published.rows(CLIENTS) == before
@@ -221,13 +223,13 @@ def test_spark_and_one_process_give_the_same_answer(pipeline, dump):
     answers = []
     for rows in (0, 1000):
         pipeline.done("impact", report_id="report", to="4.0.0", without_spark_up_to=rows)
-        answers.append([pipeline.rows(suite.table) for suite in impact.SUITES])
+        answers.append([pipeline.rows(table) for table in impact.TABLES])
     assert [len(rows) for rows in answers[0]] == [1, 4, len(answers[1][2])]
     assert answers[0][0][0]["connections"] == 3
     for table, (of_spark, of_process) in enumerate(zip(*answers, strict=True)):
         for row in (*of_spark, *of_process):
             row.pop("created_at", None), row.pop("snapshots", None)
-        assert of_spark == of_process, impact.SUITES[table].table.name
+        assert of_spark == of_process, impact.TABLES[table].name
 
 
 def test_a_client_of_which_only_pushes_are_seen_gets_a_row(pipeline, dump):

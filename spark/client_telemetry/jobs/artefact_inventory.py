@@ -25,10 +25,8 @@ from client_telemetry.pipeline.fetched_folder import LeftOut, fetched
 from client_telemetry.pipeline.options import add_options
 from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.tables import artefacts as artefacts_suite
 from client_telemetry.tables.artefacts import ARTEFACTS
 
-SUITES = (artefacts_suite.SUITE,)
 _LARGEST_BYTES = 2 * 2**30
 _MOST_WARNINGS = 10
 
@@ -49,7 +47,7 @@ def artefact_inventory(stage: Stage) -> Outcome:
     where = {"cluster_id": stage.cluster, "dt": [args.day]}
     branch.replace_rows(ARTEFACTS, found, **where)
     facts = {"artefacts": len(written.artefacts), "unread": len(written.unread) + len(left_out)}
-    stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], [args.day])
+    stage.publish(branch, [Slice(ARTEFACTS, where, facts)], [args.day])
     outcome = _outcome(stage, written, facts["unread"])
     if not seen:
         return outcome

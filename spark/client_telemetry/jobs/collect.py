@@ -18,7 +18,6 @@ from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.pipeline.options import add_options
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Slice, Stage, parser, run
 from client_telemetry.sources.stored_file import without_secrets
-from client_telemetry.tables import broker_hours, brokers, raw_objects
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
@@ -28,7 +27,6 @@ LATE_DAYS, TOO_LATE_DAYS = 3, 14
 late.
 """
 TABLES = (RAW_OBJECTS, BROKERS, BROKER_HOURS)
-SUITES = (raw_objects.SUITE, brokers.SUITE, broker_hours.SUITE)
 
 
 def collect(stage: Stage) -> Outcome:
@@ -48,7 +46,7 @@ def collect(stage: Stage) -> Outcome:
     branch.replace_rows(RAW_OBJECTS, [*arrived.objects, *late_objects], **with_late)
     branch.replace_rows(BROKERS, arrived.incarnations, **where)
     branch.replace_rows(BROKER_HOURS, arrived.hours, **where)
-    slices = [Slice(suite, with_late if suite.table is RAW_OBJECTS else where) for suite in SUITES]
+    slices = [Slice(table, with_late if table is RAW_OBJECTS else where) for table in TABLES]
     stage.publish(branch, slices, [args.day])
     return _outcome(stage, arrived)
 

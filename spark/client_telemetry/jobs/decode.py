@@ -13,26 +13,10 @@ from client_telemetry.formats.raw.location import RawLocation
 from client_telemetry.pipeline.options import add_options, no_days
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Slice, Stage, parser, run
 from client_telemetry.reports.lost_data import lost_data
-from client_telemetry.tables import (
-    broker_hours,
-    client_metric_histograms,
-    client_metrics,
-    client_pushes,
-    connection_events,
-    raw_objects,
-    undecodable_records,
-)
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
 
-SUITES = (
-    undecodable_records.SUITE,
-    client_pushes.SUITE,
-    client_metrics.SUITE,
-    client_metric_histograms.SUITE,
-    connection_events.SUITE,
-)
 BYTES_WITHOUT_SPARK = 16 * 2**20
 FACTS = ("push_rows", "event_rows", "undecodable", "records", "points", "number_points", "histogram_points")
 
@@ -54,8 +38,8 @@ def decode(stage: Stage) -> Outcome:
     branch.replace_rows(BROKER_HOURS, decoded.hours, **where)
     counts = decoded.counts(branch.files(CLIENT_PUSHES, **where))
     facts = {name: counts[name] for name in FACTS}
-    slices = [Slice(suite, where, facts) for suite in SUITES]
-    slices += [Slice(raw_objects.SUITE, where), Slice(broker_hours.SUITE, where)]
+    slices = [Slice(table, where, facts) for table in DECODED_TABLES]
+    slices += [Slice(RAW_OBJECTS, where), Slice(BROKER_HOURS, where)]
     stage.publish(branch, slices, days)
     message = (
         f"decode: cluster {cluster}, {dates}: {counts['push_rows']} pushes with {counts['points']} points, "

@@ -27,13 +27,12 @@ from client_telemetry.pipeline.stage import (
     use_own_knowledge,
 )
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.tables import upgrade_findings, upgrade_reports, upgrade_verdicts
 from client_telemetry.tables.artefacts import ARTEFACTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
-SUITES = (upgrade_reports.SUITE, upgrade_verdicts.SUITE, upgrade_findings.SUITE)
+TABLES = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
 
 
 def impact(stage: Stage) -> Outcome:
@@ -42,7 +41,7 @@ def impact(stage: Stage) -> Outcome:
     if args.hosts:
         read_text_file(args.hosts, "host names", host_names)
     days = days_of_evidence(stage.lake, stage.arguments)
-    branch = stage.branch((UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS))
+    branch = stage.branch(TABLES)
     read = (*READ, ARTEFACTS) if has_inventory(stage) else READ
     inputs = StageInputs.of(stage, days, read)
     try:
@@ -59,7 +58,7 @@ def impact(stage: Stage) -> Outcome:
         lake.keep(table, inputs.snapshots[table.name], f"report {args.report_id}")
     dropped_apis = dropped(question.from_release, question.to_release)
     facts = {"clients": report["clients"], "dropped_apis": len(dropped_apis)}
-    stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
+    stage.publish(branch, [Slice(table, where, facts) for table in TABLES], days)
     programs = by_worst_client(lake.rows(UPGRADE_VERDICTS, columns=OF_APPLICATIONS, **where))
     message = (
         f"impact: cluster {stage.cluster}, {question.from_release} to {question.to_release}: "

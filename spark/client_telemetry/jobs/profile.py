@@ -8,12 +8,11 @@ from client_telemetry.pipeline.queries import queries
 from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.profile.clients import READ, clients
-from client_telemetry.tables import clients as clients_suite
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
 
-SUITES = (clients_suite.SUITE,)
+TABLES = (CLIENTS,)
 CONNECTIONS = (
     "select cast(coalesce(sum(coalesce(connections, 1)), 0) as bigint) as connections from client_connections"
 )
@@ -26,14 +25,14 @@ def profile(stage: Stage) -> Outcome:
     days, lake, cluster = args.days, stage.lake, stage.cluster
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     stage.warnings += rule_hints(rules)
-    branch = stage.branch((CLIENTS,))
+    branch = stage.branch(TABLES)
     inputs = StageInputs.of(stage, days, (CLIENT_CONNECTIONS, CLIENT_SESSIONS))
     where = {"cluster_id": cluster, "dt": days}
     with queries(stage, inputs, READ) as of_days:
         of_days.replace(branch, CLIENTS, clients(of_days, rules, stage.cluster_name), **where)
         (total,) = of_days.answers({"connections": CONNECTIONS})["connections"]
     facts = {"connections": total["connections"], "sessions": inputs.count(CLIENT_SESSIONS)}
-    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
+    rows = stage.publish(branch, [Slice(table, where, facts) for table in TABLES], days)
     found = lake.rows(CLIENTS, columns=("dt", "principal", "owner", "application"), **where)
     without_owner = [row for row in found if row["owner"] is None]
     counts = {

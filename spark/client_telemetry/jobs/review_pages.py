@@ -22,15 +22,12 @@ from client_telemetry.review.metric_curves import MetricReview
 from client_telemetry.review.model import Review
 from client_telemetry.review.planned import Planned
 from client_telemetry.review.reviewed import Reviewed, rules_of_others
-from client_telemetry.tables import metric_changes, upgrade_outcomes
-from client_telemetry.tables import rule_records as rule_records_suite
 from client_telemetry.tables.metric_changes import METRIC_CHANGES
 from client_telemetry.tables.rule_records import RULE_RECORDS
 from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 from client_telemetry.workers.pieces import in_tasks
 
 WRITTEN = (UPGRADE_OUTCOMES, METRIC_CHANGES, RULE_RECORDS)
-SUITES = (upgrade_outcomes.SUITE, metric_changes.SUITE, rule_records_suite.SUITE)
 
 
 class ReviewName(NamedTuple):
@@ -51,7 +48,7 @@ def write(
     review = reviewed.review
     where: dict[str, object] = {"cluster_id": stage.cluster, "review_id": name.review_id}
     facts = {"clients": float(len(review.clients)), "phases": float(len(review.upgrade.phases) - 1)}
-    slices = [Slice(suite, where, facts) for suite in SUITES]
+    slices = [Slice(table, where, facts) for table in WRITTEN]
     branch.replace_files(UPGRADE_OUTCOMES, [url for part in reviewed.written for url in part.urls], **where)
     with ThreadPoolExecutor(2) as tasks:
         validated = tasks.submit(stage.validate, branch, slices[0])

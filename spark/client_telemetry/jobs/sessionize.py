@@ -14,20 +14,18 @@ from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run
 from client_telemetry.sessionize.connections import READ, client_connections, events_left_out
 from client_telemetry.sessionize.earlier_events import read_earlier_events
 from client_telemetry.sessionize.sessions import client_sessions
-from client_telemetry.tables import client_connections as client_connections_suite
-from client_telemetry.tables import client_sessions as client_sessions_suite
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS, HISTORY_DAYS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 
-SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
+TABLES = (CLIENT_CONNECTIONS, CLIENT_SESSIONS)
 
 
 def sessionize(stage: Stage) -> Outcome:
     days = sorted(stage.arguments.days)
-    branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
+    branch = stage.branch(TABLES)
     history = sorted({day - dt.timedelta(days=n) for day in days for n in range(HISTORY_DAYS + 1)})
     inputs = StageInputs.of(stage, days, (BROKERS, CLIENT_PUSHES, CONNECTION_EVENTS))
     needed, earlier = inputs.on(history), inputs.on([day for day in history if day not in days])
@@ -48,7 +46,7 @@ def sessionize(stage: Stage) -> Outcome:
         "events": inputs.count(CONNECTION_EVENTS) - left_out,
         "pushes": values_in(inputs.files(CLIENT_PUSHES), CLIENT_PUSHES, "client_instance_id"),
     }
-    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
+    rows = stage.publish(branch, [Slice(table, where, facts) for table in TABLES], days)
     counts = {"connections": rows[CLIENT_CONNECTIONS.name], "sessions": rows[CLIENT_SESSIONS.name]}
     message = (
         f"sessionize: cluster {stage.cluster}, {', '.join(map(str, days))}: "

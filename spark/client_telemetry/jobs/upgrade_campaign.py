@@ -22,10 +22,7 @@ from client_telemetry.pipeline import target_folder
 from client_telemetry.pipeline.options import add_options
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Slice, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.tables import campaign_states as campaign_states_suite
 from client_telemetry.tables.campaign_states import CAMPAIGN_STATES
-
-SUITES = (campaign_states_suite.SUITE,)
 
 
 def upgrade_campaign(stage: Stage) -> Outcome:
@@ -44,7 +41,7 @@ def upgrade_campaign(stage: Stage) -> Outcome:
         branch.replace_rows(
             CAMPAIGN_STATES, [*rows, *(state_row(stage.cluster, row) for row in new)], **where
         )
-        stage.publish(branch, [Slice(suite, where, {"recorded": len(rows)}) for suite in SUITES], [until])
+        stage.publish(branch, [Slice(CAMPAIGN_STATES, where, {"recorded": len(rows)})], [until])
     facts = Knowledge(knowledge.version(), releases.newest_day())
     decision = decide(campaign, standing.changes, standing.reports, facts, until)
     page, sentence = publish_page(args.publish, campaign, standing, decision, until)

@@ -24,8 +24,8 @@ from client_telemetry.pipeline.imported_when_used import import_when_used
 from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables import quality_findings as findings
 from client_telemetry.tables.rows import QualityResultRow
-from client_telemetry.tables.suite import Suite
-from client_telemetry.tables.table import BINARY
+from client_telemetry.tables.suite import suite
+from client_telemetry.tables.table import BINARY, Table
 
 if TYPE_CHECKING:
     from great_expectations.core import ExpectationValidationResult
@@ -108,7 +108,7 @@ def _context() -> "AbstractDataContext":
     return context
 
 
-def validate(slice_: DataFrame, suite: Suite, facts: Facts) -> list[Result]:
+def validate(slice_: DataFrame, table: Table, facts: Facts) -> list[Result]:
     """Validate rows in one Spark query, whatever the number of expectations; each that fails on rows takes another, for
     examples. Raises GateFailed if an expectation cannot be evaluated.
     """
@@ -116,62 +116,60 @@ def validate(slice_: DataFrame, suite: Suite, facts: Facts) -> list[Result]:
     from great_expectations import ExpectationSuite
 
     def examples(columns: Sequence[str], condition: str) -> pa.Table:
-        rows = slice_.where(condition).orderBy(*suite.table.key).limit(_EXAMPLES)
+        rows = slice_.where(condition).orderBy(*table.key).limit(_EXAMPLES)
         return rows.select(*columns).toArrow()
 
     asset = (
-        _context()
-        .data_sources.add_or_update_spark(suite.table.name, persist=False)
-        .add_dataframe_asset("slice")
+        _context().data_sources.add_or_update_spark(table.name, persist=False).add_dataframe_asset("slice")
     )
     batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": slice_})
-    validated = batch.validate(ExpectationSuite(suite.table.name, _expectations(suite, facts)))
-    return [_result(suite, result, examples) for result in validated.results]
+    validated = batch.validate(ExpectationSuite(table.name, _expectations(table, facts)))
+    return [_result(table, result, examples) for result in validated.results]
 
 
-def validate_files(files: Sequence[PartitionFile], suite: Suite, facts: Facts) -> list[Result]:
+def validate_files(files: Sequence[PartitionFile], table: Table, facts: Facts) -> list[Result]:
     """`validate` without Spark, for rows that fit in memory. The aggregates are translated from Spark's SQL."""
-    return _validate_in_memory(lambda columns: stored_rows(files, suite.table, columns), suite, facts)
+    return _validate_in_memory(lambda columns: stored_rows(files, table, columns), table, facts)
 
 
-def validate_rows(rows: pa.Table, suite: Suite, facts: Facts) -> list[Result]:
+def validate_rows(rows: pa.Table, table: Table, facts: Facts) -> list[Result]:
     """The same for rows in memory, with the table's columns."""
-    return _validate_in_memory(lambda columns: [rows.select(columns)], suite, facts)
+    return _validate_in_memory(lambda columns: [rows.select(columns)], table, facts)
 
 
 def _validate_in_memory(
-    read: Callable[[Sequence[str]], Iterable[pa.Table]], suite: Suite, facts: Facts
+    read: Callable[[Sequence[str]], Iterable[pa.Table]], table: Table, facts: Facts
 ) -> list[Result]:
     import_great_expectations()
     import duckdb
 
     from client_telemetry.tables.expectations import sql_of
 
-    expectations = _expectations(suite, facts)
+    expectations = _expectations(table, facts)
     metrics = {
         metric.id: sql_of(metric)
         for expectation in expectations
         for metric in expectation.get_validation_dependencies().get_metric_configurations()
     }
     query = parsed(f"select {', '.join(metrics.values())} from slice")
-    columns = _columns(query, suite)
-    empty = pa.schema([suite.table.arrow_schema.field(name) for name in columns]).empty_table()
+    columns = _columns(query, table)
+    empty = pa.schema([table.arrow_schema.field(name) for name in columns]).empty_table()
     rows = pa.concat_tables([empty, *read(columns)])
     with duckdb.connect(config={"threads": 1}) as database:
         database.register("slice", in_utc(rows))
 
         def examples(columns: Sequence[str], condition: str) -> pa.Table:
-            names, key = (", ".join(f"`{name}`" for name in names) for names in (columns, suite.table.key))
+            names, key = (", ".join(f"`{name}`" for name in names) for names in (columns, table.key))
             query = f"select {names} from slice where {condition} order by {key} limit {_EXAMPLES}"
             return database.sql(parsed(query).sql(dialect="duckdb")).to_arrow_table()
 
         (numbers,) = database.execute(query.sql(dialect="duckdb")).fetchall()
         values = dict(zip(metrics, numbers, strict=True))
-        return [_result(suite, each.metrics_validate(values), examples) for each in expectations]
+        return [_result(table, each.metrics_validate(values), examples) for each in expectations]
 
 
-def _expectations(suite: Suite, facts: Facts) -> list["Expectation"]:
-    """The expectations of the suite with the facts in place of their names."""
+def _expectations(table: Table, facts: Facts) -> list["Expectation"]:
+    """The expectations of the table with the facts in place of their names."""
 
     def stated(value: object) -> object:
         if isinstance(value, str):
@@ -183,12 +181,12 @@ def _expectations(suite: Suite, facts: Facts) -> list["Expectation"]:
             update={field: stated(getattr(expectation, field)) for field in expectation.success_keys}
             | {"meta": {"name": name}}
         )
-        for name, expectation in suite.expectations.items()
+        for name, expectation in suite(table).items()
     ]
 
 
 def _result(
-    suite: Suite,
+    table: Table,
     validated: "ExpectationValidationResult",
     examples: Callable[[Sequence[str], str], pa.Table],
 ) -> Result:
@@ -200,14 +198,14 @@ def _result(
     name = config["meta"]["name"]
     if reasons := _exceptions(document["exception_info"]):
         raise GateFailed(
-            f"{suite.table.name}.{name} could not be evaluated: {reasons[0]}. Nothing was published; readers keep "
+            f"{table.name}.{name} could not be evaluated: {reasons[0]}. Nothing was published; readers keep "
             "the previous state."
         )
     condition = config["kwargs"].get("condition")
     if condition and not validated.success:
         condition = unexpected(condition)
-        columns = _example_columns(suite, condition)
-        schema = pa.schema([suite.table.arrow_schema.field(column) for column in columns])
+        columns = _example_columns(table, condition)
+        schema = pa.schema([table.arrow_schema.field(column) for column in columns])
         rows = plain_rows(examples(columns, condition).cast(schema))
         result[findings.UNEXPECTED_ROWS] = [
             {
@@ -219,7 +217,7 @@ def _result(
     config["kwargs"].pop("batch_id", None)
     number = result.get("unexpected_count", result.get("observed_value"))
     return Result(
-        table_name=suite.table.name,
+        table_name=table.name,
         expectation=name,
         severity=config["severity"],
         success=bool(validated.success),
@@ -235,11 +233,11 @@ def _result(
     )
 
 
-def _example_columns(suite: Suite, condition: str) -> list[str]:
+def _example_columns(table: Table, condition: str) -> list[str]:
     """The key, and what the condition reads but for payloads."""
-    names = {*suite.table.key, *_columns(parsed(f"select {condition} from slice"), suite)}
-    payloads = {column.name for column in suite.table.columns if column.kind == BINARY} - {*suite.table.key}
-    return [column.name for column in suite.table.columns if column.name in names - payloads]
+    names = {*table.key, *_columns(parsed(f"select {condition} from slice"), table)}
+    payloads = {column.name for column in table.columns if column.kind == BINARY} - {*table.key}
+    return [column.name for column in table.columns if column.name in names - payloads]
 
 
 def _exceptions(info: Mapping[str, Any]) -> list[str]:
@@ -253,14 +251,14 @@ def _as_text(value: object) -> str:
     return kafka_uuid(value) if isinstance(value, bytes) else str(value)
 
 
-def _columns(query: "Select", suite: Suite) -> list[str]:
+def _columns(query: "Select", table: Table) -> list[str]:
     """Columns of the table that a query names. A field of a struct may be called like a column, which is then read for
     nothing.
     """
     from sqlglot import exp
 
     named = {column.name for column in query.find_all(exp.Column)}
-    return [column.name for column in suite.table.columns if column.name in named]
+    return [column.name for column in table.columns if column.name in named]
 
 
 def result_rows(

@@ -44,7 +44,6 @@ from client_telemetry.pipeline.duckdb_sql import failure_reason, too_little_memo
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.stages import DRIVERS_PACKAGE, WORKERS_IMPORT
-from client_telemetry.tables.suite import Suite
 from client_telemetry.tables.table import Table
 from client_telemetry.workers.cluster_check import (
     UnusableCluster,
@@ -83,9 +82,9 @@ class Outcome:
 
 @dataclass
 class Slice:
-    """The partitions of one table that a stage writes, and the facts that its suite compares with."""
+    """The partitions of one table that a stage writes, and the facts that its expectations compare with."""
 
-    suite: Suite
+    table: Table
     where: dict[str, object]
     facts: Mapping[str, float] = field(default_factory=dict)
 
@@ -210,11 +209,11 @@ class Stage:
 
     def validate(self, branch: Branch, slice_: Slice) -> list[quality.Result]:
         """What the gate of a slice finds."""
-        files = branch.files(slice_.suite.table, **slice_.where)
+        files = branch.files(slice_.table, **slice_.where)
         if self.lake.spark is None or sum(file.rows for file in files) <= quality.MOST_ROWS:
-            return quality.validate_files(files, slice_.suite, slice_.facts)
-        rows = branch.read(slice_.suite.table).where(self.condition(slice_.where))
-        return quality.validate(rows, slice_.suite, slice_.facts)
+            return quality.validate_files(files, slice_.table, slice_.facts)
+        rows = branch.read(slice_.table).where(self.condition(slice_.where))
+        return quality.validate(rows, slice_.table, slice_.facts)
 
     @staticmethod
     def condition(where: Mapping[str, object]) -> str:
@@ -245,7 +244,7 @@ class Stage:
         with ThreadPoolExecutor(_GATES_AT_ONCE) as pool:
             by_slice = list(
                 pool.map(
-                    lambda slice_: earlier.get(slice_.suite.table.name) or self.validate(branch, slice_),
+                    lambda slice_: earlier.get(slice_.table.name) or self.validate(branch, slice_),
                     slices,
                 )
             )

@@ -1,15 +1,7 @@
 """What is written about clients: the Kafka client libraries that SBOMs, images and lock files name."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import (
-    WARNING,
-    Suite,
-    aggregate_is,
-    every,
-    is_one_of,
-    is_zero,
-    rows_satisfy,
-)
+from client_telemetry.tables.suite import WARNING, aggregate_is, every, is_one_of, is_zero, rows_satisfy
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLUSTER_ID,
@@ -101,11 +93,7 @@ ARTEFACTS: "Table[rows.ArtefactRow]" = Table(
         ),
     ),
     key=("cluster_id", "dt", "artefact", "purl", "file", "line", "inside"),
-)
-
-SUITE = Suite(
-    ARTEFACTS,
-    lambda: {
+    expectations=lambda: {
         "kind_is_known": is_one_of("kind", ("image", "repository"), "kind is image or repository"),
         "digests_are_digests": rows_satisfy(
             every("digests", "d", "d rlike '^sha256:[0-9a-f]{{64}}$'"),

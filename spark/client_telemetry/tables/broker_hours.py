@@ -2,7 +2,7 @@
 
 from client_telemetry.knowledge.vocabulary import Completeness
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import WARNING, Suite, aggregate_is, is_zero, rows_satisfy
+from client_telemetry.tables.suite import WARNING, aggregate_is, is_zero, rows_satisfy
 from client_telemetry.tables.table import (
     BROKER_ID,
     CLUSTER_ID,
@@ -31,6 +31,8 @@ COMPLETENESS = {
     Completeness.REGISTRY_NOT_WATCHING: "connections were watched for only part of the hour, or not at all",
     Completeness.REGISTRY_INCOMPLETE: "the broker counted connections or requests that its connection registry lacks",
 }
+
+_WORDS = listed(COMPLETENESS)
 
 BROKER_HOURS: "Table[rows.BrokerHourRow]" = Table(
     name="broker_hours",
@@ -92,13 +94,7 @@ BROKER_HOURS: "Table[rows.BrokerHourRow]" = Table(
         ),
     ),
     key=("cluster_id", "dt", "broker_id", "hour"),
-)
-
-_WORDS = listed(COMPLETENESS)
-
-SUITE = Suite(
-    BROKER_HOURS,
-    lambda: {
+    expectations=lambda: {
         "hour_is_of_the_day": rows_satisfy("hour between 0 and 23", "hour is 0 to 23"),
         "completeness_is_known": rows_satisfy(
             f"size(completeness) > 0 and size(array_except(completeness, array({_WORDS}))) = 0",

@@ -1,7 +1,7 @@
 """Broker incarnations: which release ran when (KIP-885)."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import WARNING, Suite, rows_satisfy
+from client_telemetry.tables.suite import WARNING, rows_satisfy
 from client_telemetry.tables.table import (
     BROKER_ID,
     BROKER_INCARNATION,
@@ -95,11 +95,7 @@ BROKERS: "Table[rows.BrokerRow]" = Table(
         ),
     ),
     key=("cluster_id", "dt", "broker_id", "broker_incarnation"),
-)
-
-SUITE = Suite(
-    BROKERS,
-    lambda: {
+    expectations=lambda: {
         "incarnation_is_hex": rows_satisfy(
             "broker_incarnation rlike '^[0-9a-f]{{32}}$'", "incarnation is 32 hex digits"
         ),

@@ -1,8 +1,10 @@
 """How the states of applications in planned upgrades changed, and why."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import Suite, aggregate_is, rows_satisfy
+from client_telemetry.tables.suite import aggregate_is, rows_satisfy
 from client_telemetry.tables.table import CLUSTER_ID, DATE, INT, STRING, STRINGS, Column, Table, required
+
+_STATES = "'open', 'new', 'acknowledged', 'promised', 'waived', 'quiet', 'fixed', 'regressed', 'renamed', 'withdrawn'"
 
 CAMPAIGN_STATES: "Table[rows.CampaignStateRow]" = Table(
     name="campaign_states",
@@ -38,13 +40,7 @@ CAMPAIGN_STATES: "Table[rows.CampaignStateRow]" = Table(
     ),
     key=("cluster_id", "campaign", "principal", "application", "day", "revision"),
     partition=("cluster_id", "campaign"),
-)
-
-_STATES = "'open', 'new', 'acknowledged', 'promised', 'waived', 'quiet', 'fixed', 'regressed', 'renamed', 'withdrawn'"
-
-SUITE = Suite(
-    CAMPAIGN_STATES,
-    lambda: {
+    expectations=lambda: {
         "state_is_known": rows_satisfy(f"state in ({_STATES})", "the state is one of the vocabulary"),
         "revisions_are_counted": rows_satisfy("revision >= 1", "revisions count from 1"),
         "statements_have_authors": rows_satisfy(

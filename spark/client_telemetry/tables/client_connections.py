@@ -4,7 +4,6 @@ from client_telemetry.tables import rows
 from client_telemetry.tables.connection_events import INSTANCES_AND_TOPICS
 from client_telemetry.tables.suite import (
     WARNING,
-    Suite,
     every,
     flags_are_known,
     is_one_of,
@@ -76,6 +75,8 @@ LINK_RULES = {
     "unknown_client": ("none", "neither principal nor client id is known"),
 }
 """Rule -> link and what it says. The client: principal, client id, software name and version."""
+
+_LINKS = ", ".join(f"('{link}', '{rule}')" for rule, (link, _) in LINK_RULES.items())
 
 CLIENT_CONNECTIONS: "Table[rows.ClientConnectionRow]" = Table(
     name="client_connections",
@@ -191,13 +192,7 @@ CLIENT_CONNECTIONS: "Table[rows.ClientConnectionRow]" = Table(
         "counts_reset": "request counts of the registry went down; the event with the most requests was used",
         "counts_from_before": "opened before the day, and no earlier event is known: counts may include earlier days",
     },
-)
-
-_LINKS = ", ".join(f"('{link}', '{rule}')" for rule, (link, _) in LINK_RULES.items())
-
-SUITE = Suite(
-    CLIENT_CONNECTIONS,
-    lambda: {
+    expectations=lambda: {
         "seen_in_order": rows_satisfy(
             "first_seen_at <= last_seen_at", "the first evidence of the day is not after the last"
         ),

@@ -2,7 +2,7 @@
 
 from client_telemetry.tables import rows
 from client_telemetry.tables.client_metrics import POINT
-from client_telemetry.tables.suite import WARNING, Suite, is_one_of, row_count_is, rows_satisfy
+from client_telemetry.tables.suite import WARNING, is_one_of, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     DOUBLE,
     INT,
@@ -45,11 +45,7 @@ CLIENT_METRIC_HISTOGRAMS: "Table[rows.ClientMetricHistogramRow]" = Table(
         required("resource_index", INT, "Index into client_pushes.resources"),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
-)
-
-SUITE = Suite(
-    CLIENT_METRIC_HISTOGRAMS,
-    lambda: {
+    expectations=lambda: {
         "kind_is_known": is_one_of(
             "kind", ("histogram", "exponential_histogram", "summary"), "the point is of a known kind"
         ),

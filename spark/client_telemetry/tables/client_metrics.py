@@ -1,7 +1,7 @@
 """Number data points of pushes: gauges and sums."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import WARNING, Suite, is_one_of, row_count_is, rows_satisfy
+from client_telemetry.tables.suite import WARNING, is_one_of, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -50,11 +50,7 @@ CLIENT_METRICS: "Table[rows.ClientMetricRow]" = Table(
         required("resource_index", INT, "Index into client_pushes.resources"),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
-)
-
-SUITE = Suite(
-    CLIENT_METRICS,
-    lambda: {
+    expectations=lambda: {
         "kind_is_known": is_one_of("kind", ("gauge", "sum"), "a number point is of a gauge or a sum"),
         "only_sums_accumulate": rows_satisfy(
             "kind = 'sum' or (temporality is null and is_monotonic is null)",

@@ -1,14 +1,7 @@
 """Pushes of client metrics (KIP-714), one row each."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import (
-    Suite,
-    flags_are_known,
-    is_zero,
-    row_count_is,
-    rows_satisfy,
-    share_is,
-)
+from client_telemetry.tables.suite import flags_are_known, is_zero, row_count_is, rows_satisfy, share_is
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -78,11 +71,7 @@ CLIENT_PUSHES: "Table[rows.ClientPushRow]" = Table(
         "other_day": "received on a different day than the object's key says",
         "no_points": "the payload contains no metric",
     },
-)
-
-SUITE = Suite(
-    CLIENT_PUSHES,
-    lambda: {
+    expectations=lambda: {
         "instance_id_has_16_bytes": rows_satisfy(
             "client_instance_id is null or octet_length(client_instance_id) = 16",
             "a client instance id is 16 bytes (KIP-714)",

@@ -4,7 +4,6 @@ from client_telemetry.knowledge import kip511
 from client_telemetry.tables import rows
 from client_telemetry.tables.suite import (
     WARNING,
-    Suite,
     aggregate_is,
     flags_are_known,
     is_one_of,
@@ -143,12 +142,7 @@ CLIENT_SESSIONS: "Table[rows.ClientSessionRow]" = Table(
         "connections by more than a minute: the brokers' clocks, or the client's, are not reliable for silences "
         "and order on that day",
     },
-)
-
-
-SUITE = Suite(
-    CLIENT_SESSIONS,
-    lambda: {
+    expectations=lambda: {
         "instance_id_has_16_bytes": rows_satisfy(
             "octet_length(client_instance_id) = 16", "a client instance id is 16 bytes (KIP-714)"
         ),

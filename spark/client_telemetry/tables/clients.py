@@ -6,7 +6,7 @@ from client_telemetry.identity import client_key
 from client_telemetry.knowledge import kip511
 from client_telemetry.knowledge.vocabulary import APPLICATION_KINDS
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import Suite, every, flags_are_known, is_zero, rows_satisfy, share_is
+from client_telemetry.tables.suite import every, flags_are_known, is_zero, rows_satisfy, share_is
 from client_telemetry.tables.table import (
     API_USES,
     CLIENT,
@@ -92,6 +92,10 @@ APPLICATION = (
 )
 OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
 """What verdicts take from a client's profile."""
+
+_UNKNOWN = f"not ({kip511.is_declared('client_software_name')})"
+_KINDS = listed(APPLICATION_KINDS)
+_RELATIONS = listed(RELATIONS)
 
 CLIENTS: "Table[rows.ClientRow]" = Table(
     name="clients",
@@ -215,15 +219,7 @@ CLIENTS: "Table[rows.ClientRow]" = Table(
         "unidentified": "neither principal nor client id nor software is known: connections that the broker rejected "
         "before authentication. They may belong to other clients of the day",
     },
-)
-
-_UNKNOWN = f"not ({kip511.is_declared('client_software_name')})"
-_KINDS = listed(APPLICATION_KINDS)
-_RELATIONS = listed(RELATIONS)
-
-SUITE = Suite(
-    CLIENTS,
-    lambda: {
+    expectations=lambda: {
         "seen_in_order": rows_satisfy(
             "first_seen_at <= last_seen_at", "the first evidence of the day is not after the last"
         ),

@@ -1,7 +1,7 @@
 """Events of the connection registry (KIP-511)."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import WARNING, Suite, every, flags_are_known, row_count_is, rows_satisfy
+from client_telemetry.tables.suite import WARNING, every, flags_are_known, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     API_ERRORS,
     API_USES,
@@ -93,11 +93,7 @@ CONNECTION_EVENTS: "Table[rows.ConnectionEventRow]" = Table(
         "unknown_kind": "of a kind that this release does not know; not evidence of a connection",
         "cut_fields": "client-supplied strings were truncated: see `cut_fields`",
     },
-)
-
-SUITE = Suite(
-    CONNECTION_EVENTS,
-    lambda: {
+    expectations=lambda: {
         "kind_is_known": rows_satisfy(
             "kind in ('opened', 'active', 'closed', 'authentication_failed', 'summary') "
             "or array_contains(flags, 'unknown_kind')",

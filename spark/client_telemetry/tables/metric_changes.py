@@ -1,7 +1,7 @@
 """What an upgrade changed in what clients measure of themselves, and in what brokers count of them."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import WARNING, Suite, aggregate_is, is_one_of, rows_satisfy
+from client_telemetry.tables.suite import WARNING, aggregate_is, is_one_of, rows_satisfy
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -73,12 +73,7 @@ METRIC_CHANGES: "Table[rows.MetricChangeRow]" = Table(
         "metric",
     ),
     partition=("cluster_id", "review_id"),
-)
-
-
-SUITE = Suite(
-    METRIC_CHANGES,
-    lambda: {
+    expectations=lambda: {
         "scope_is_known": is_one_of("scope", SCOPES, "the scope is a value of the vocabulary"),
         "form_is_known": is_one_of("form", FORMS, "the form is a value of the vocabulary"),
         "interval_is_ordered": rows_satisfy(

@@ -1,14 +1,7 @@
 """The ledger: every object that arrived, its content and its status."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import (
-    WARNING,
-    Suite,
-    aggregate_is,
-    flags_are_known,
-    is_one_of,
-    rows_satisfy,
-)
+from client_telemetry.tables.suite import WARNING, aggregate_is, flags_are_known, is_one_of, rows_satisfy
 from client_telemetry.tables.table import (
     CLUSTER_ID,
     DT,
@@ -73,12 +66,7 @@ RAW_OBJECTS: "Table[rows.RawObjectRow]" = Table(
         "name_not_by_contract": "the object's name is not <incarnation>-<first>-<last>",
         "other_day": "some record was received on a different day than the key says",
     },
-)
-
-
-SUITE = Suite(
-    RAW_OBJECTS,
-    lambda: {
+    expectations=lambda: {
         "status_is_known": is_one_of("status", STATUSES, "status is a value of the vocabulary"),
         "records_add_up": rows_satisfy(
             "records is null or records = rows + duplicates + undecodable",

@@ -1,7 +1,7 @@
 """How often each rule was right, by review."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import WARNING, Suite, aggregate_is, rows_satisfy
+from client_telemetry.tables.suite import WARNING, aggregate_is, rows_satisfy
 from client_telemetry.tables.table import (
     CLUSTER_ID,
     LONG,
@@ -36,11 +36,7 @@ RULE_RECORDS: "Table[rows.RuleRecordRow]" = Table(
     ),
     key=("cluster_id", "review_id", "rule_id"),
     partition=("cluster_id", "review_id"),
-)
-
-SUITE = Suite(
-    RULE_RECORDS,
-    lambda: {
+    expectations=lambda: {
         "counts_are_not_negative": rows_satisfy(
             "least(predicted, happened, did_not_happen, not_triggered, cannot_tell, missed) >= 0",
             "client counts are not negative",

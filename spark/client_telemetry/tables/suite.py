@@ -1,7 +1,6 @@
-"""What a suite is: the expectations about one table. How they are validated: pipeline/quality.py."""
+"""The expectations about a table, made by the functions here. How they are validated: pipeline/quality.py."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, Literal
 
 from client_telemetry.tables.table import Table, listed
@@ -11,43 +10,28 @@ if TYPE_CHECKING:
 
     from client_telemetry.tables.expectations import ExpectRowsToSatisfy
 
-    Expectations = dict[str, Expectation]
-    """By the name that results have in quality_results."""
-else:
-    Expectations = dict
-
 Severity = Literal["critical", "warning"]
 CRITICAL: Final = "critical"
 WARNING: Final = "warning"
 """Of an expectation that fails without blocking publication; a critical one blocks it."""
 
 
-@dataclass(frozen=True)
-class Suite:
-    """The expectations about one table. `declare` makes them by the functions below, which import Great Expectations: that
-    takes seconds, so tables can be imported without it.
+def suite(table: Table) -> "dict[str, Expectation]":
+    """All expectations about a table, by name: `present_<column>` for each column that may not be null, `key_is_unique`, and the
+    table's own.
     """
-
-    table: Table
-    declare: Callable[[], Expectations]
-
-    @property
-    def expectations(self) -> Expectations:
-        """By name. Every suite has `present_<column>` for each column that may not be null and `key_is_unique`."""
-        present: Expectations = {
-            f"present_{column.name}": rows_satisfy(
-                f"`{column.name}` is not null", f"{column.name} is never null"
-            )
-            for column in self.table.columns
-            if not column.nullable
-        }
-        columns = ", ".join(f"`{name}`" for name in self.table.key)
-        unique = aggregate_is(
-            f"count(*) - count(distinct struct({columns}))",
-            f"({', '.join(self.table.key)}) is unique, nulls counted as equal",
-            at_most=0,
-        )
-        return present | {"key_is_unique": unique} | self.declare()
+    present: dict[str, Expectation] = {
+        f"present_{column.name}": rows_satisfy(f"`{column.name}` is not null", f"{column.name} is never null")
+        for column in table.columns
+        if not column.nullable
+    }
+    columns = ", ".join(f"`{name}`" for name in table.key)
+    unique = aggregate_is(
+        f"count(*) - count(distinct struct({columns}))",
+        f"({', '.join(table.key)}) is unique, nulls counted as equal",
+        at_most=0,
+    )
+    return present | {"key_is_unique": unique} | table.expectations()
 
 
 def rows_satisfy(condition: str, description: str, severity: Severity = CRITICAL) -> "ExpectRowsToSatisfy":

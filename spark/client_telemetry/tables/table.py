@@ -1,6 +1,6 @@
 """What a table of the lake is: columns with comments, key, partition. Not: how it is read or written (lake/)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic
 
@@ -27,6 +27,8 @@ from pyspark.sql.types import (
 )
 
 if TYPE_CHECKING:
+    from great_expectations.expectations.expectation import Expectation
+
     # Python 3.13 has defaults of type variables in typing.
     from typing_extensions import TypeVar
 
@@ -111,7 +113,9 @@ def required(name: str, kind: DataType, comment: str) -> Column:
 @dataclass(frozen=True, eq=False)
 class Table(Generic[Row]):
     """One table, and for mypy the type of its rows (rows.py). `key` columns are unique together, nulls counted as equal; `flags` is the vocabulary of the
-    column `flags`: each flag with the rule that sets it."""
+    column `flags`: each flag with the rule that sets it. `expectations`: what a partition must pass before readers see it, beside
+    key and required columns, by the name that results have in quality_results (suite.py); Great Expectations takes seconds to
+    import, so they are made when they are needed."""
 
     name: str
     comment: str
@@ -119,6 +123,7 @@ class Table(Generic[Row]):
     key: tuple[str, ...]
     partition: tuple[str, ...] = ("cluster_id", "dt")
     flags: dict[str, str] = field(default_factory=dict)
+    expectations: "Callable[[], dict[str, Expectation]]" = dict
 
     @property
     def schema(self) -> StructType:

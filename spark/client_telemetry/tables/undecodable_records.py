@@ -2,7 +2,7 @@
 
 from client_telemetry.formats.raw.errors import vocabulary
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import WARNING, Suite, aggregate_is, is_one_of, row_count_is, rows_satisfy
+from client_telemetry.tables.suite import WARNING, aggregate_is, is_one_of, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     BINARY,
     CLUSTER_ID,
@@ -35,12 +35,7 @@ UNDECODABLE_RECORDS: "Table[rows.UndecodableRecordRow]" = Table(
         Column("client_instance_id", BINARY, "If known"),
     ),
     key=("source_object", "source_offset"),
-)
-
-
-SUITE = Suite(
-    UNDECODABLE_RECORDS,
-    lambda: {
+    expectations=lambda: {
         "error_class_is_known": is_one_of(
             "error_class", [error.__name__ for error in vocabulary()], "the error class is known"
         ),

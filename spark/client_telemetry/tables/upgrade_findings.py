@@ -2,7 +2,7 @@
 
 from client_telemetry.tables import rows
 from client_telemetry.tables.clients import CLIENT_KEY, PROGRAM
-from client_telemetry.tables.suite import WARNING, Suite, is_one_of, rows_satisfy
+from client_telemetry.tables.suite import WARNING, is_one_of, rows_satisfy
 from client_telemetry.tables.table import (
     CLIENT,
     CLUSTER_ID,
@@ -66,12 +66,7 @@ UPGRADE_FINDINGS: "Table[rows.UpgradeFindingRow]" = Table(
     ),
     key=("cluster_id", "report_id", *CLIENT_KEY, PROGRAM.name, "finding"),
     partition=("cluster_id", "report_id"),
-)
-
-
-SUITE = Suite(
-    UPGRADE_FINDINGS,
-    lambda: {
+    expectations=lambda: {
         "verdict_is_known": is_one_of("verdict", VERDICTS, "the verdict is a value of the vocabulary"),
         "rule_has_a_source": rows_satisfy("source <> ''", "every finding has the source of its rule"),
         "explanation_is_present": rows_satisfy("explanation <> ''", "every finding has an explanation"),

@@ -1,7 +1,7 @@
 """What an upgrade did to each client."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import Suite, is_one_of, is_zero, rows_satisfy
+from client_telemetry.tables.suite import is_one_of, is_zero, rows_satisfy
 from client_telemetry.tables.table import (
     CLIENT,
     CLUSTER_ID,
@@ -31,6 +31,8 @@ OUTCOMES = {
     "unaffected": "works as before",
 }
 PHASES = ("rolling", "not_finalized", "finalized", "rolled_back")
+
+FAILURES = ("refused", "authentication_failed", "silent_function", "stuck", "partly")
 
 UPGRADE_OUTCOMES: "Table[rows.UpgradeOutcomeRow]" = Table(
     name="upgrade_outcomes",
@@ -94,14 +96,7 @@ UPGRADE_OUTCOMES: "Table[rows.UpgradeOutcomeRow]" = Table(
         "phase",
     ),
     partition=("cluster_id", "review_id"),
-)
-
-
-FAILURES = ("refused", "authentication_failed", "silent_function", "stuck", "partly")
-
-SUITE = Suite(
-    UPGRADE_OUTCOMES,
-    lambda: {
+    expectations=lambda: {
         "outcome_is_known": is_one_of("outcome", OUTCOMES, "the outcome is a value of the vocabulary"),
         "phase_is_known": is_one_of("phase", PHASES, "the phase is a value of the vocabulary"),
         "failing_says_how_and_since_when": rows_satisfy(

@@ -1,7 +1,7 @@
 """Upgrade questions that were asked, one row each."""
 
 from client_telemetry.tables import rows
-from client_telemetry.tables.suite import WARNING, Suite, every, row_count_is, rows_satisfy
+from client_telemetry.tables.suite import WARNING, every, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLUSTER_ID,
@@ -118,11 +118,7 @@ UPGRADE_REPORTS: "Table[rows.UpgradeReportRow]" = Table(
     ),
     key=("cluster_id", "report_id"),
     partition=("cluster_id", "report_id"),
-)
-
-SUITE = Suite(
-    UPGRADE_REPORTS,
-    lambda: {
+    expectations=lambda: {
         "days_are_a_range": rows_satisfy("first_dt <= last_dt", "the first day is not after the last"),
         "evidence_is_before_the_cut": rows_satisfy(
             "evidence_from is null or evidence_until is null or evidence_from < evidence_until",

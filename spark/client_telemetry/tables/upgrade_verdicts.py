@@ -3,7 +3,7 @@
 from client_telemetry.knowledge.vocabulary import STEPS, Verdict
 from client_telemetry.tables import rows
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, PROGRAM
-from client_telemetry.tables.suite import WARNING, Suite, every, is_one_of, row_count_is, rows_satisfy
+from client_telemetry.tables.suite import WARNING, every, is_one_of, row_count_is, rows_satisfy
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLIENT,
@@ -30,6 +30,9 @@ VERDICTS: dict[str, str] = {
     Verdict.SAFE: "every API that its role needs was observed or is declared, and the target accepts it",
 }
 """In order of precedence."""
+
+_STEPS = listed(STEPS)
+_WORDS = listed(VERDICTS)
 
 UPGRADE_VERDICTS: "Table[rows.UpgradeVerdictRow]" = Table(
     name="upgrade_verdicts",
@@ -112,14 +115,7 @@ UPGRADE_VERDICTS: "Table[rows.UpgradeVerdictRow]" = Table(
     ),
     key=("cluster_id", "report_id", *CLIENT_KEY, PROGRAM.name),
     partition=("cluster_id", "report_id"),
-)
-
-_STEPS = listed(STEPS)
-_WORDS = listed(VERDICTS)
-
-SUITE = Suite(
-    UPGRADE_VERDICTS,
-    lambda: {
+    expectations=lambda: {
         "verdict_is_known": is_one_of("verdict", VERDICTS, "the verdict is a value of the vocabulary"),
         "confidence_is_known": is_one_of(
             "confidence",

@@ -27,7 +27,6 @@ from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
-from client_telemetry.tables.clients import SUITE as CLIENTS_SUITE
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
@@ -194,7 +193,7 @@ def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp
     publish(lake, UNDECODABLE_RECORDS, day, damaged)
     for names in ({"client_id": "bob"}, {"client_id": "bobby"}):
         rows = pa.Table.from_pylist([names], CLIENTS.arrow_schema)
-        results = [each for each in validate_rows(rows, CLIENTS_SUITE, defaultdict(int)) if not each.success]
+        results = [each for each in validate_rows(rows, CLIENTS, defaultdict(int)) if not each.success]
         results = [each for each in results if each.unexpected_count][:1]
         lake.append(QUALITY_RESULTS, result_rows(results, CLUSTER, "run", "profile", day))
     # Of a table that names an instance only: by its id as Kafka writes it, and in hex, as versions before 0.2 wrote it.

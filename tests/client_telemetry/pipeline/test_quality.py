@@ -6,12 +6,12 @@ import sys
 AT_ONCE = """
 from concurrent.futures import ThreadPoolExecutor
 from client_telemetry.pipeline import quality
-from client_telemetry.tables.brokers import SUITE
+from client_telemetry.tables.brokers import BROKERS
 
 quality.import_in_background()
-rows = SUITE.table.arrow_schema.empty_table()
+rows = BROKERS.arrow_schema.empty_table()
 with ThreadPoolExecutor(4) as pool:
-    found = [pool.submit(quality.validate_rows, rows, SUITE, {}) for _ in range(4)]
+    found = [pool.submit(quality.validate_rows, rows, BROKERS, {}) for _ in range(4)]
     assert len({len(each.result()) for each in found}) == 1
 """
 

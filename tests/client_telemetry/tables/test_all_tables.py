@@ -30,13 +30,13 @@ def modules(package) -> set[str]:
     return {module.name for module in pkgutil.iter_modules(package.__path__)}
 
 
-def test_every_table_has_a_module_and_a_suite_of_its_name():
+def test_every_table_has_a_module_of_its_name_and_expectations():
     names = {table.name for table in TABLES}
     assert modules(tables) == names | OF_ALL_TABLES
     for name in names - NOT_AUDITED:
-        suite = importlib.import_module(f"client_telemetry.tables.{name}").SUITE
-        assert suite.table.name == name
-        assert suite.declare()
+        table = getattr(importlib.import_module(f"client_telemetry.tables.{name}"), name.upper())
+        assert table.name == name
+        assert table.expectations()
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)

@@ -1,19 +1,16 @@
 """What a rule says of itself: a share with the percentage that it allows, a number as `no ...`."""
 
-import importlib
-import pkgutil
 import re
 
 import pytest
-from client_telemetry import tables
+from client_telemetry.tables.all_tables import TABLES
 from client_telemetry.tables.expectations import ExpectAggregateToBeBetween, ExpectRowsToSatisfy
 from client_telemetry.tables.suite import WARNING
 
 RULES = {
-    f"{suite.table.name}.{name}": expectation
-    for module in pkgutil.iter_modules(tables.__path__, "client_telemetry.tables.")
-    if (suite := getattr(importlib.import_module(module.name), "SUITE", None))
-    for name, expectation in suite.declare().items()
+    f"{table.name}.{name}": expectation
+    for table in TABLES
+    for name, expectation in table.expectations().items()
 }
 AGGREGATES = {name: rule for name, rule in RULES.items() if isinstance(rule, ExpectAggregateToBeBetween)}
 SHARES = [name for name, rule in AGGREGATES.items() if "avg(" in rule.aggregate or "/" in rule.aggregate]
