@@ -1,13 +1,15 @@
 """Values of dataclasses from parsed JSON and from rows of tables, by the types of their fields."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import is_dataclass
 from datetime import date, datetime
 from functools import cache, partial
 from types import NoneType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 _T = TypeVar("_T")
+_Read = Callable[[Any], object]
+_TIMES: dict[Hashable, _Read] = {date: date.fromisoformat, datetime: datetime.fromisoformat}
 
 
 def typed(kind: type[_T], value: object) -> _T:
@@ -17,36 +19,32 @@ def typed(kind: type[_T], value: object) -> _T:
     >>> typed(tuple[date, ...], ["2026-12-05"])
     (datetime.date(2026, 12, 5),)
     """
-    kind_of_value: Any = kind
-    found: _T = _reader(kind_of_value)(value)
-    return found
+    return cast(_T, _reader(cast(Hashable, kind))(value))
 
 
-def of_row(kind: type[_T], row: Mapping[str, object], **others: object) -> _T:
+def of_row(kind: type[_T], row: Mapping[str, object], /, **others: object) -> _T:
     """From the columns of a row that are fields of the dataclass, and `others`, which come before columns. A column that rows of
     older versions lack is null, and a list that is null is empty."""
-    kind_of_row: Any = kind
-    values = {name: row.get(name) for name in _readers(kind_of_row)} | others
-    for name, read in _list_readers(kind_of_row).items():
+    readers = _readers(cast(Hashable, kind))
+    values = {name: row.get(name) for name in readers} | others
+    for name in _lists(cast(Hashable, kind)):
         if name not in others:
-            values[name] = read(values[name] or ())
+            values[name] = readers[name](values[name] or ())
     return kind(**values)
 
 
 @cache
-def _readers(kind: Any) -> dict[str, Callable[[Any], Any]]:
-    types = get_type_hints(kind)
-    return {field.name: _reader(types[field.name]) for field in fields(kind)}
+def _readers(kind: Hashable) -> dict[str, _Read]:
+    return {name: _reader(of_field) for name, of_field in get_type_hints(kind).items()}
 
 
 @cache
-def _list_readers(kind: Any) -> dict[str, Callable[[Any], Any]]:
-    types = get_type_hints(kind)
-    return {name: read for name, read in _readers(kind).items() if get_origin(types[name]) is tuple}
+def _lists(kind: Hashable) -> tuple[str, ...]:
+    return tuple(name for name, of_field in get_type_hints(kind).items() if get_origin(of_field) is tuple)
 
 
 @cache
-def _reader(kind: Any) -> Callable[[Any], Any]:
+def _reader(kind: Hashable) -> _Read:
     arguments = get_args(kind)
     if NoneType in arguments:
         [given] = [_reader(each) for each in arguments if each is not NoneType]
@@ -57,10 +55,10 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
             return lambda values: tuple(map(item, values))
         items = [_reader(each) for each in arguments]
         return lambda values: tuple(read(value) for read, value in zip(items, values, strict=True))
-    if kind in (date, datetime):
-        return cast("Callable[[Any], Any]", kind.fromisoformat)
-    return partial(_made, kind) if is_dataclass(kind) else lambda value: value
+    if isinstance(kind, type) and is_dataclass(kind):
+        return partial(_made, kind)
+    return _TIMES.get(kind, lambda value: value)
 
 
-def _made(kind: Any, values: Any) -> object:
+def _made(kind: type, values: Mapping[str, object]) -> object:
     return kind(**{name: read(values[name]) for name, read in _readers(kind).items() if name in values})

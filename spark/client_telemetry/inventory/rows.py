@@ -10,6 +10,7 @@ from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.tables.rows import ArtefactRow
 
 _MOST_REASONS = 3
+_NULLS = dict.fromkeys(ArtefactRow.__annotations__)
 
 
 def rows(
@@ -21,7 +22,7 @@ def rows(
         named = {repr(row): row for row in (_client(found) for found in artefact.clients)}
         nothing = {**_NO_CLIENT, "why_unknown": "; ".join(artefact.unread[:_MOST_REASONS]) or None}
         for client in named.values() or (nothing,):
-            yield {**shared, **client}  # type: ignore[typeddict-item]
+            yield {**_NULLS, **shared, **client}  # type: ignore[typeddict-item]
 
 
 def _shared(
@@ -57,25 +58,7 @@ def _seen_on(artefact: Artefact, workloads: Workloads | None) -> list[str] | Non
     )
 
 
-_NO_CLIENT: dict[str, object] = {
-    **dict.fromkeys(
-        (
-            "library",
-            "library_version",
-            "why_unknown",
-            "purl",
-            "file",
-            "line",
-            "inside",
-            "version_from",
-            "doubt",
-            "left_out",
-        )
-    ),
-    "code_was_read": False,
-    "pinned_versions": [],
-    "sasl_mechanisms": [],
-}
+_NO_CLIENT: dict[str, object] = {"code_was_read": False, "pinned_versions": [], "sasl_mechanisms": []}
 
 
 def _client(found: Found) -> dict[str, object]:

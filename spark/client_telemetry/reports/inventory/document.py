@@ -1,7 +1,6 @@
 """The join as data. Names of clients, packages and files are as they came: whoever shows them has to escape them."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import cast
 
 from client_telemetry.artefacts import found as scanned
@@ -21,31 +20,24 @@ from client_telemetry.inventory import artefact as inventory
 from client_telemetry.inventory import vulnerable
 from client_telemetry.inventory.client_rows import ClientRow
 from client_telemetry.inventory.joined import ArtefactRow, Joined, sentence
+from client_telemetry.reports.json_text import json_pieces
 
 
 def as_json(joined: Joined, unread: tuple[Unread, ...], decision: str | None = None) -> Written:
     """`decision`: of a command with verdicts that stop an upgrade; None where nothing is decided."""
-    lists = {name: list(rows) for name, rows in _lists(joined, unread)}
-    return cast(Written, {**_question(joined, decision), **lists})
+    document = _document(joined, unread, decision)
+    return cast(Written, {k: list(v) if isinstance(v, Iterator) else v for k, v in document.items()})
 
 
 def as_text(joined: Joined, unread: tuple[Unread, ...], decision: str | None = None) -> Iterator[str]:
     """The pieces of `json.dumps(as_json(…), indent=1)`, one row of a list after the other: a report of many clients needs no more
     memory than one of few.
     """
-    yield json.dumps(_question(joined, decision), indent=1).removesuffix("\n}")
-    for name, rows in _lists(joined, unread):
-        yield f",\n {json.dumps(name)}: ["
-        separator = end = ""
-        for row in rows:
-            indented = json.dumps(row, indent=1).replace("\n", "\n  ")
-            yield f"{separator}\n  {indented}"
-            separator, end = ",", "\n "
-        yield f"{end}]"
-    yield "\n}"
+    return json_pieces(_document(joined, unread, decision))
 
 
-def _question(joined: Joined, decision: str | None) -> dict[str, object]:
+def _document(joined: Joined, unread: tuple[Unread, ...], decision: str | None) -> dict[str, object]:
+    """Its lists are iterators."""
     return {
         "format": FORMAT,
         "cluster": joined.seen.cluster,
@@ -54,16 +46,13 @@ def _question(joined: Joined, decision: str | None) -> dict[str, object]:
         "to": joined.seen.target,
         "sentence": sentence(joined),
         "decision": decision,
+        "clients": map(_client, joined.rows),
+        "written_not_seen": map(_artefact_row, joined.not_seen),
+        "written_not_comparable": map(_artefact_row, joined.not_comparable),
+        "seen_not_written": (client.anchor for client in joined.not_written),
+        "vulnerabilities": map(_vulnerable, joined.vulnerable),
+        "not_read": ({"file": each.file, "reason": each.reason} for each in unread),
     }
-
-
-def _lists(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[tuple[str, Iterable[object]]]:
-    yield "clients", map(_client, joined.rows)
-    yield "written_not_seen", map(_artefact_row, joined.not_seen)
-    yield "written_not_comparable", map(_artefact_row, joined.not_comparable)
-    yield "seen_not_written", (client.anchor for client in joined.not_written)
-    yield "vulnerabilities", map(_vulnerable, joined.vulnerable)
-    yield "not_read", ({"file": each.file, "reason": each.reason} for each in unread)
 
 
 def _vulnerable(each: vulnerable.Vulnerable) -> Vulnerable:

@@ -13,6 +13,7 @@ from client_telemetry.review.metric_changes import MetricChange, row
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.rule_records import COUNTS, RuleRecord
+from client_telemetry.tables.rows import MetricChangeRow
 
 OUTCOME_COLUMNS = (
     "application",
@@ -37,28 +38,10 @@ OUTCOME_COLUMNS = (
     "fix",
     "rates",
 )
-METRIC_COLUMNS = (
-    "scope",
-    "client_id",
-    "principal",
-    "client_instance_id",
-    "client_software_name",
-    "client_software_version",
-    "owner",
-    "metric",
-    "unit",
-    "form",
-    "before",
-    "after",
-    "estimate",
-    "low",
-    "high",
-    "instances",
-    "p_value",
-    "changed",
-    "direction",
-    "worse",
+_NOT_SHOWN = frozenset(
+    ("cluster_id", "review_id", "instance_id", "before_from", "before_until", "after_from", "after_until")
 )
+METRIC_COLUMNS = tuple(name for name in MetricChangeRow.__annotations__ if name not in _NOT_SHOWN)
 
 
 _encoded = json.JSONEncoder(allow_nan=False).encode

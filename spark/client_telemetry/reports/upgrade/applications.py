@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 
+from client_telemetry.formats.typed_values import of_row
 from client_telemetry.reports.evidence import DaySeen
 from client_telemetry.reports.names import anchor
 from client_telemetry.reports.outcomes import OUTCOMES, outcome
@@ -34,25 +35,16 @@ def _application(clients: tuple[ClientVerdict, ...], begin: datetime, end: datet
     fixes = Counter(client.fix for client in clients if client.outcome == worst.outcome and client.fix)
     mixed = _worst(clients, lambda client: client.mixed_verdict)
     back = _worst(clients, lambda client: client.rollback_verdict)
-    return Application(
+    return of_row(
+        Application,
+        vars(worst),
         anchor=anchor("application", worst.principal, worst.owner, worst.application),
         name=worst.application,
         kind=worst.application_kind,
         product=next((client.product for client in clients if client.product), None),
-        principal=worst.principal,
-        owner=worst.owner,
-        owner_contact=worst.owner_contact,
         notes=tuple(sorted({note for client in clients for note in client.application_notes})),
-        outcome=worst.outcome,
-        verdict=worst.verdict,
-        when=worst.when,
-        trigger=worst.trigger,
-        confidence=worst.confidence,
-        explanation=worst.explanation,
         fix="; ".join(fixes) or worst.fix,
-        missing=worst.missing,
         roles=tuple(sorted({role for client in clients for role in client.roles})),
-        condition=worst.condition,
         already_failing=any(client.already_failing for client in clients),
         works_again=any(client.works_again for client in clients),
         as_before=all(client.as_before for client in clients if client.outcome == worst.outcome),

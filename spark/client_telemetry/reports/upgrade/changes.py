@@ -142,6 +142,12 @@ def _change(text: str, members: Sequence[tuple[Application, ClientVerdict]], lef
     )
 
 
+def certainties_of(application: Application) -> frozenset[str]:
+    """Of the changes of all its clients that break: keys of CERTAINTIES."""
+    broken = (client for client in application.clients if client.verdict == Verdict.BREAKS)
+    return frozenset(of_fix(client.fix).certainty for client in broken)
+
+
 def clients_of(change: Change, application: Application) -> list[ClientVerdict]:
     """Clients of an application that this change cures."""
     return [client for client in application.clients if client.change == change.text]

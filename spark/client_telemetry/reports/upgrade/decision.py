@@ -11,7 +11,7 @@ from client_telemetry.console.counted import counted
 from client_telemetry.formats.written_file import Written, not_seen
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import shortened
-from client_telemetry.reports.upgrade.changes import of_fix
+from client_telemetry.reports.upgrade.changes import certainties_of
 from client_telemetry.reports.upgrade.model import (
     FIXES,
     Application,
@@ -39,7 +39,7 @@ def decision(
         incomplete,
     )
     breaking = [each for each in applications if each.verdict == Verdict.BREAKS]
-    certainties = [_certainties(each) for each in breaking]
+    certainties = [certainties_of(each) for each in breaking]
     waiting = [each for each, of_one in zip(breaking, certainties, strict=True) if _OPEN in of_one]
     fixable = sum(of_one <= set(FIXES) for of_one in certainties)
     return Decision(
@@ -52,12 +52,6 @@ def decision(
         without_fix=len(breaking) - fixable - len(waiting),
         next_steps=tuple(_next_steps(breaking, fixable, waiting)),
     )
-
-
-def _certainties(application: Application) -> set[str]:
-    return {
-        of_fix(client.fix).certainty for client in application.clients if client.verdict == Verdict.BREAKS
-    }
 
 
 def _reasons(

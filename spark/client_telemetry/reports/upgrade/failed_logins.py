@@ -10,23 +10,9 @@ from client_telemetry.identity.hosts import HostNames
 from client_telemetry.identity.owners import OwnerRule, first_match
 from client_telemetry.reports.upgrade.model import ClientVerdict, FailedLogin
 
-COLUMNS = (
-    "client_address",
-    "principal",
-    "sasl_mechanism",
-    "failure_reason",
-    "connections",
-    "observed_at",
-)
-"""Of `connection_events` of the kind authentication_failed."""
-
-
-CONNECTION_COLUMNS = (*CLIENT_KEY, "client_address")
-"""Of `client_connections`."""
-
 
 class FailedLoginEvent(TypedDict):
-    """A row of COLUMNS."""
+    """Columns of `connection_events` of the kind authentication_failed."""
 
     client_address: str | None
     principal: str | None
@@ -37,11 +23,13 @@ class FailedLoginEvent(TypedDict):
 
 
 class Connection(HasClientKey):
-    """A row of CONNECTION_COLUMNS."""
+    """Columns of `client_connections`."""
 
     client_address: str | None
 
 
+COLUMNS = tuple(FailedLoginEvent.__annotations__)
+CONNECTION_COLUMNS = (*CLIENT_KEY, "client_address")
 ConnectionsFrom = Callable[[Sequence[str]], Iterable[Connection]]
 """Addresses -> CONNECTION_COLUMNS of the connections from there."""
 

@@ -10,10 +10,10 @@ from client_telemetry.reports.outcomes import SAFE_SO_FAR, split_safe
 from client_telemetry.reports.upgrade import wording, written_ticket
 from client_telemetry.reports.upgrade.changes import (
     NO_CHANGE,
+    certainties_of,
     clients_of,
     inferred,
     needs_more,
-    of_fix,
 )
 from client_telemetry.reports.upgrade.model import (
     CERTAINTIES,
@@ -174,15 +174,8 @@ def _are_to(report: UpgradeReport) -> str:
 
 def _certainty(application: Application) -> str:
     """How much is known of the changes of an application that breaks: a key of CERTAINTIES, the surest of its clients'."""
-    of_clients = _certainties(application)
+    of_clients = certainties_of(application)
     return next(certainty for certainty in CERTAINTIES if certainty in of_clients)
-
-
-def _certainties(application: Application) -> set[str]:
-    """Of the changes of all its clients that break."""
-    return {
-        of_fix(client.fix).certainty for client in application.clients if client.verdict == Verdict.BREAKS
-    }
 
 
 def _request(report: UpgradeReport, applications: Sequence[Application], asker: str) -> str:
@@ -196,7 +189,7 @@ def _request(report: UpgradeReport, applications: Sequence[Application], asker: 
         if sum(map(needs_work, applications)) == 1:
             return f"Please check the application below {deadline}: it is not known to stop."
         return f"Please check the applications below {deadline}: none of them is known to stop."
-    with_client = Counter(certainty for each in broken for certainty in _certainties(each))
+    with_client = Counter(certainty for each in broken for certainty in certainties_of(each))
     sentences = []
     if any(with_client[certainty] for certainty in FIXES):
         sentences += [f"Please make the changes below {deadline}."]

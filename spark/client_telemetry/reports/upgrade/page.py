@@ -227,9 +227,8 @@ def _first_changes(numbered: list[tuple[int, Change]]) -> list[tuple[int, Change
 
 
 def _changes_shown(application: Application) -> ChangesShown:
-    broken = [client for client in application.clients if client.verdict == Verdict.BREAKS]
-    certainties = frozenset(changes.of_fix(client.fix).certainty for client in broken)
-    return ChangesShown(_known_fixes(broken), certainties)
+    broken = (client for client in application.clients if client.verdict == Verdict.BREAKS)
+    return ChangesShown(_known_fixes(broken), changes.certainties_of(application))
 
 
 def _known_fixes(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
