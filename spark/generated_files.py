@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from client_telemetry.compatibility import library_page
+import library_page
 from client_telemetry.knowledge import apis, releases
 from client_telemetry.knowledge_package import shipped
 from client_telemetry.lake import table_list

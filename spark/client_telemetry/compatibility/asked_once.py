@@ -6,7 +6,6 @@ all that keeps running. Which libraries do so says version_negotiation.csv.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import ASKED_ONCE, Finding
@@ -17,12 +16,6 @@ from client_telemetry.knowledge.vocabulary import Answer, Verdict, When
 
 _MOST_NAMED = 4
 """APIs that a sentence names."""
-
-
-class _TooNew(NamedTuple):
-    requests: str
-    """'Produce v11, Fetch v17'."""
-    verdict: Verdict
 
 
 def of(case: Case) -> list[Finding]:
@@ -42,10 +35,11 @@ def of(case: Case) -> list[Finding]:
     too_new = _too_new(case, older, newer)
     if too_new is None:
         return []
-    keeps = f"{identity.text} keeps the versions that its first broker had, and sends {too_new.requests} to brokers on {older} too"
+    requests, verdict = too_new
+    keeps = f"{identity.text} keeps the versions that its first broker had, and sends {requests} to brokers on {older} too"
     finding = Finding(
         rule_id=ASKED_ONCE,
-        verdict=too_new.verdict,
+        verdict=verdict,
         confidence=case.identity_confidence,
         explanation=f"{keeps}, which close the connection, until these are upgraded or it is started anew",
         source=negotiation.source,
@@ -69,8 +63,8 @@ def of(case: Case) -> list[Finding]:
     return [finding]
 
 
-def _too_new(case: Case, older: str, newer: str) -> _TooNew | None:
-    """Of what it was seen to send or what its role needs; what it sends to the newer brokers, where that was seen."""
+def _too_new(case: Case, older: str, newer: str) -> tuple[str, Verdict] | None:
+    """'Produce v11, Fetch v17', and what follows where these are refused. Of what it was seen to send or what its role needs; what it sends to the newer brokers, where that was seen."""
     needed = frozenset[int]().union(*(roles.needed_by(role, case.tried) for role in case.roles))
     requests, decides = [], False
     for key in sorted((case.tried | needed) - apis.SET_UP):
@@ -84,4 +78,4 @@ def _too_new(case: Case, older: str, newer: str) -> _TooNew | None:
             decides |= key in needed
     if not requests:
         return None
-    return _TooNew(first_of(requests, _MOST_NAMED), Verdict.BREAKS if decides else Verdict.DEGRADES)
+    return first_of(requests, _MOST_NAMED), (Verdict.BREAKS if decides else Verdict.DEGRADES)

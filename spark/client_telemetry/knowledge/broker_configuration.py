@@ -181,9 +181,7 @@ def rows_of(
                     scope,
                     key,
                     *read_releases.ends(in_order, first, last),
-                    definition.type,
-                    definition.default,
-                    definition.valid_range,
+                    *definition[:3],
                     INTERNAL if definition.is_internal else "",
                     sources_by_release[in_order[first]].split(" ")[place],
                 )

@@ -4,6 +4,7 @@ Read from the POMs that are published (`client-telemetry knowledge build --frame
 own POM names: in a build, another dependency or a list may decide otherwise.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
@@ -12,7 +13,6 @@ from client_telemetry.knowledge import (
     DamagedKnowledge,
     due,
     own_rows,
-    package_names,
     rows,
     shipped_rows,
 )
@@ -32,6 +32,21 @@ class Carried(NamedTuple):
     source: str
 
 
+_REGARDLESS_OF_CASE = ("golang", "nuget", "composer", "github", "hex", "deb", "apk", "rpm")
+
+
+def normal_name(kind: str, name: str) -> str:
+    """The name of a package as its registry compares it.
+
+    >>> names = ("pypi", "Confluent._kafka"), ("nuget", "Confluent.Kafka"), ("npm", "kafkaJS")
+    >>> [normal_name(kind, name) for kind, name in names]
+    ['confluent-kafka', 'confluent.kafka', 'kafkaJS']
+    """
+    if kind == "pypi":
+        return re.sub(r"[-_.]+", "-", name).lower()  # PEP 503
+    return name.lower() if kind in _REGARDLESS_OF_CASE else name
+
+
 def every() -> Iterator[Carried]:
     """The rows. Raises DamagedKnowledge."""
     return (_row(line, cells) for line, cells in rows(FILE, COLUMNS))
@@ -45,7 +60,7 @@ def own() -> Iterator[tuple[int, Carried]]:
 def _row(line: int, cells: list[str]) -> Carried:
     due(FILE, line, **dict(zip(COLUMNS, cells, strict=True)))
     kind, name, library, version, versions, source = cells
-    return Carried(kind, package_names.normal(kind, name), library, version, tuple(versions.split()), source)
+    return Carried(kind, normal_name(kind, name), library, version, tuple(versions.split()), source)
 
 
 @cache

@@ -27,15 +27,9 @@ class Edit(NamedTuple):
     release_notes: str
 
 
-class _Phrase(NamedTuple):
-    pattern: re.Pattern[str]
-    file: str
-    edit: str
-    release_notes: str
-
-
 @cache
-def _phrases() -> tuple[_Phrase, ...]:
+def _phrases() -> tuple[tuple[re.Pattern[str], Edit], ...]:
+    """What finds a phrase in a fix, and its edit with the names of what is to be filled in."""
     phrases = []
     for line, (phrase, file, edit, notes, source) in rows(FILE, COLUMNS):
         if not (phrase and file and edit and source):
@@ -43,7 +37,7 @@ def _phrases() -> tuple[_Phrase, ...]:
         if notes and not notes.startswith("https://"):
             raise DamagedKnowledge(FILE, line, f"release_notes {notes!r} is not an https address")
         pattern = re.escape(phrase).replace(re.escape("{version}"), _VERSION)
-        phrases.append(_Phrase(re.compile(rf"(?<![\w-]){pattern}(?![\w-])"), file, edit, notes))
+        phrases.append((re.compile(rf"(?<![\w-]){pattern}(?![\w-])"), Edit(file, edit, notes)))
     return tuple(phrases)
 
 
@@ -54,12 +48,11 @@ def of(fix: str) -> tuple[Edit, ...]:
     'github.com/IBM/sarama v1.41.0'
     """
     placed_edits = []
-    for phrase in _phrases():
-        match = phrase.pattern.search(fix)
-        if match:
-            version = match.groupdict().get("version", "")
-            edit = Edit(phrase.file, _filled(phrase.edit, version), _filled(phrase.release_notes, version))
-            placed_edits.append((match.start(), edit))
+    for pattern, edit in _phrases():
+        if match := pattern.search(fix):
+            file, *templates = edit
+            filled = (_filled(each, match.groupdict().get("version", "")) for each in templates)
+            placed_edits.append((match.start(), Edit(file, *filled)))
     return tuple(dict.fromkeys(edit for _, edit in sorted(placed_edits, key=lambda placed: placed[0])))
 
 

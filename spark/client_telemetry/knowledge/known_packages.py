@@ -17,7 +17,6 @@ from client_telemetry.knowledge import (
     carried_versions,
     due,
     one_of,
-    package_names,
     rows,
 )
 
@@ -87,7 +86,7 @@ def _row(line: int, cells: list[str]) -> KnownPackage:
         raise DamagedKnowledge(
             FILE, line, f"name {name!r} is not group/artifact, as in org.apache.kafka/kafka-clients"
         )
-    return KnownPackage(kind, package_names.normal(kind, name), library, binding, contains, note)
+    return KnownPackage(kind, carried_versions.normal_name(kind, name), library, binding, contains, note)
 
 
 def find(kind: str, name: str) -> KnownPackage | None:
@@ -131,7 +130,7 @@ def normal_name(kind: str, name: str) -> str:
             if group == artifact and (kind, f"{_KAFKA}/{artifact}") in _by_name()
             else name
         )
-    return package_names.normal(kind, name)
+    return carried_versions.normal_name(kind, name)
 
 
 def every() -> Iterable[KnownPackage]:

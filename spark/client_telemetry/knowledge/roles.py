@@ -6,25 +6,14 @@ or not.
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from client_telemetry.knowledge import DamagedKnowledge, apis, one_of, rows
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.vocabulary import Role, Verdict, When
 
 FILE = "roles.csv"
-COLUMNS = (
-    "role",
-    "api_key",
-    "api_name",
-    "reveals",
-    "needed",
-    "without_it",
-    "when",
-    "trigger",
-    "source",
-)
 ROLES = tuple(Role)
 DATA_ROLES = tuple(role for role in ROLES if role != Role.ADMIN)
 ASSUMED = (Role.PRODUCER, Role.GROUP_CONSUMER)
@@ -37,12 +26,12 @@ _OF_GROUPS = frozenset((ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH))
 _CLASSIC_MEMBERSHIP = frozenset((ApiKey.JOIN_GROUP, ApiKey.HEARTBEAT, ApiKey.LEAVE_GROUP, ApiKey.SYNC_GROUP))
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(NamedTuple):
     """What an API means to a role."""
 
     role: str
     api_key: int
+    api_name: str
     reveals: bool
     needed: bool
     without_it: Verdict
@@ -50,6 +39,9 @@ class Need:
     when: When
     trigger: str
     source: str
+
+
+COLUMNS = Need._fields
 
 
 @cache
@@ -74,8 +66,9 @@ def needs() -> dict[str, dict[int, Need]]:
             raise DamagedKnowledge(
                 FILE, line, "latent needs a trigger, at_once has none, and a source is required"
             )
+        is_shown, is_needed = reveals == "yes", needed == "yes"
         by_role[role][key] = Need(
-            role, key, reveals == "yes", needed == "yes", Verdict(without), When(when), trigger, source
+            role, key, api_name, is_shown, is_needed, Verdict(without), When(when), trigger, source
         )
     return by_role
 
@@ -172,6 +165,7 @@ def _loss(key: int, client_roles: tuple[str, ...], used: frozenset[int]) -> Need
     return Need(
         "",
         key,
+        "",
         False,
         False,
         Verdict.BREAKS if breaks else Verdict.DEGRADES,
@@ -185,5 +179,5 @@ def _beside_data(need: Need, processes: bool, used: Collection[int]) -> Need:
     """What an admin call is worth to a client that also moves data."""
     no_other = not (_revealing()[Role.ADMIN] - {ApiKey.CREATE_TOPICS}) & set(used)
     if need.api_key == ApiKey.CREATE_TOPICS and processes and no_other:
-        return replace(need, when=When.LATENT, trigger="its next start, as it creates its topics itself")
-    return replace(need, without_it=Verdict.DEGRADES, when=When.AT_ONCE, trigger="")
+        return need._replace(when=When.LATENT, trigger="its next start, as it creates its topics itself")
+    return need._replace(without_it=Verdict.DEGRADES, when=When.AT_ONCE, trigger="")

@@ -12,16 +12,6 @@ from client_telemetry.knowledge import DamagedKnowledge, client_versions, due, k
 from client_telemetry.knowledge.user_patterns import UserPattern, group_names, knowledge_pattern
 
 FILE = "client_software.csv"
-COLUMNS = (
-    "software_name",
-    "library",
-    "version_pattern",
-    "binding",
-    "negotiates_since",
-    "names_every_connection_since",
-    "version_decides",
-    "source",
-)
 ALIASES_FILE = "version_aliases.csv"
 ALIASES_COLUMNS = ("software_name", "reported_version", "library_version", "source")
 BINDINGS_FILE = "binding_librdkafka_versions.csv"
@@ -38,11 +28,10 @@ _JAVA = "apache-kafka-java"
 JAVA_LIBRARY = "kafka-clients"
 
 
-@dataclass(frozen=True)
-class Software:
+class Software(NamedTuple):
     """One line of client_software.csv."""
 
-    name: str
+    software_name: str
     library: str
     version_pattern: re.Pattern[str] | UserPattern
     binding: str
@@ -53,6 +42,9 @@ class Software:
     version_decides: bool
     """Whether name and version determine the request versions (not for Sarama, where config.Version does)."""
     source: str
+
+
+COLUMNS = Software._fields
 
 
 class WrittenLibrary(NamedTuple):
@@ -215,7 +207,7 @@ def _is_one_version(software: Software, text: str) -> bool:
         return False
     match = _LINE.match(text.removeprefix("v"))
     return (
-        software.name != _JAVA
+        software.software_name != _JAVA
         or match is None
         or _CONFLUENT_PLATFORM.match(text) is not None
         or _may_be_kafka(match[1])

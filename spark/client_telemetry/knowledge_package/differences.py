@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from client_telemetry.knowledge import CHECKED_FILES, CHECKED_ON, broker_configuration, broker_metrics
 from client_telemetry.knowledge_package import release_differences
-from client_telemetry.knowledge_package.file_rows import Row, table
+from client_telemetry.knowledge_package.release_differences import Row, table
 
 _CALLED: Mapping[str, str] = {
     "apis.csv": "API",

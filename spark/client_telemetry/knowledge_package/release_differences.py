@@ -1,13 +1,16 @@
 """What changed between two knowledge bases about the configuration and the metrics of brokers, in sentences, one for each release."""
 
+import csv
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from client_telemetry.console.counted import counted, first_of
 from client_telemetry.knowledge import broker_configuration, broker_metrics, releases
 from client_telemetry.knowledge.broker_metrics import Metric
-from client_telemetry.knowledge_package.file_rows import Row, table
 
+Row = Mapping[str, str]
+"""By column: of two knowledge bases that are compared, both need not be loadable at once."""
 _MOST_NAMES = 10
 
 
@@ -23,6 +26,14 @@ class _Known(NamedTuple):
 
     def of(self, release: str) -> Iterator[Row]:
         return (row for row in self.rows if self.covers(row, release))
+
+
+def table(texts: Mapping[str, str], file: str) -> list[Row]:
+    """The rows of a file; none for one that is not there."""
+    return [
+        {column: cell or "" for column, cell in row.items() if column is not None}
+        for row in csv.DictReader(io.StringIO(texts.get(file, ""), newline=""))
+    ]
 
 
 def sentences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:

@@ -7,27 +7,17 @@ from pathlib import Path
 
 from client_telemetry.probe import listener, login
 from client_telemetry.probe.connection import Address
-from client_telemetry.probe.listener import Listener, Login, UnusableSettings
+from client_telemetry.probe.listener import Listener, UnusableSettings
 
 
 def listener_of(address: Address, settings: Mapping[str, str]) -> Listener:
     """Raises UnusableSettings."""
-    tls, login_ = of(settings)
-    return Listener(
-        address,
-        listener.security_protocol(settings),
-        tls,
-        login_,
-        None if tls is None else partial(_tls, settings),
-        login.scram_credentials(settings) if login_ else None,
-    )
-
-
-def of(settings: Mapping[str, str]) -> tuple[ssl.SSLContext | None, Login | None]:
-    """Raises UnusableSettings."""
     protocol = listener.security_protocol(settings)
-    tls = _tls(settings) if protocol.endswith("SSL") else None
-    return tls, login.of(settings) if protocol.startswith("SASL") else None
+    new_tls = partial(_tls, settings) if protocol.endswith("SSL") else None
+    tls = new_tls() if new_tls else None
+    if not protocol.startswith("SASL"):
+        return Listener(address, protocol, tls, None, new_tls)
+    return Listener(address, protocol, tls, login.of(settings), new_tls, login.scram_credentials(settings))
 
 
 def _tls(settings: Mapping[str, str]) -> ssl.SSLContext:

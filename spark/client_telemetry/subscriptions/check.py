@@ -188,17 +188,14 @@ def check(
     java: JavaRuntime,
 ) -> CheckResult:
     """Raises UnsureMatch if Java cannot tell whether a selector matches."""
-    proposed = propose(configured, operations)
+    proposed, remarks = propose(configured, operations)
     release = situation.release
-    refusals: list[Refusal] = []
-    old, _ = _accepted(proposed.before, {}, release, java)
+    old, _ = _accepted(configured, {}, release, java)
     new, refused = _accepted(
-        proposed.after, {subscription.name: subscription for subscription in old}, release, java
+        proposed, {subscription.name: subscription for subscription in old}, release, java
     )
-    refusals += refused
-    remarks = list(proposed.remarks)
     metric_names = known_metrics() | {metric for instance in observed for metric in instance.metrics}
-    resources = {resource.name: resource for resource in proposed.after}
+    resources = {resource.name: resource for resource in proposed}
     changed = {operation.name for operation in operations}
     old_names = {subscription.name for subscription in old}
     for subscription in new:
@@ -212,7 +209,7 @@ def check(
         tuple(configured),
         tuple(old),
         tuple(new),
-        tuple(refusals),
+        tuple(refused),
         tuple(remarks),
         tuple(instances),
         tuple(_deliveries(instances)),

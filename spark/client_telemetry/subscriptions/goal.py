@@ -5,7 +5,7 @@ wanted client instances and no others of the evidence.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import takewhile
 
 from client_telemetry.knowledge.telemetry_metrics import ALL_METRICS, java_metrics, standard_metrics
@@ -59,16 +59,6 @@ REVIEWED = {
 `org.apache.kafka.<kind>.`.
 """
 WORDS = (*TOPICS, UPGRADE_REVIEW)
-_KEYS = (
-    "metrics",
-    "interval_ms",
-    "owner",
-    "library",
-    "software_version",
-    "client_type",
-    "client_ids",
-    "name",
-)
 _ESCAPED = {",": r"\x2C", "=": r"\x3D", "\n": r"\n", "\t": r"\t", "\r": r"\r", " ": r"\x20"}
 _LONGEST_ALTERNATIVE = 200
 
@@ -97,9 +87,10 @@ def goal_of(content: object) -> Goal:
         raise UnusableGoal(
             f'a goal is an object with "metrics" (one of {", ".join(WORDS)}, or a list of names)'
         )
-    unknown = set(content) - set(_KEYS)
+    keys = [field.name for field in fields(Goal)]
+    unknown = set(content) - set(keys)
     if unknown:
-        raise UnusableGoal(f"unknown key {min(unknown)!r} of the goal; known are {', '.join(_KEYS)}")
+        raise UnusableGoal(f"unknown key {min(unknown)!r} of the goal; known are {', '.join(keys)}")
     metrics = content["metrics"]
     if isinstance(metrics, str) and metrics not in WORDS:
         raise UnusableGoal(f"{metrics!r} is none of {', '.join(WORDS)}; name the metrics as a list instead")

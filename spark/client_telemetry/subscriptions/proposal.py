@@ -75,49 +75,45 @@ def operations_of(content: object) -> list[Operation]:
         raise UnusableProposal(
             'A proposal is a list of {"action", "name", "metrics", "interval_ms", "match"}; action is add, alter or delete'
         )
-    return [_operation(number, entry) for number, entry in enumerate(content, 1)]
+    operations = []
+    for number, entry in enumerate(content, 1):
+        try:
+            operations.append(_operation(entry))
+        except ValueError as error:
+            raise UnusableProposal(f"change {number}: {error}") from error
+    return operations
 
 
-def _operation(number: int, entry: object) -> Operation:
+def _operation(entry: object) -> Operation:
+    """Raises ValueError with the reason."""
     if not isinstance(entry, dict):
-        raise UnusableProposal(f'change {number}: expected an object with "action" and "name"')
+        raise ValueError('expected an object with "action" and "name"')
     action = entry.get("action", ALTER)
     if action not in ACTIONS:
-        raise UnusableProposal(f"change {number}: action {action!r} is not one of {', '.join(ACTIONS)}")
+        raise ValueError(f"action {action!r} is not one of {', '.join(ACTIONS)}")
     name = entry.get("name")
     if name in (None, "") and action != ADD:
-        raise UnusableProposal(f'change {number}: "name" is needed; only a new subscription can do without')
+        raise ValueError('"name" is needed; only a new subscription can do without')
     described = {key: value for key, value in entry.items() if key != "action"}
-    try:
-        resource = resource_of({**described, "name": name or "generated"})
-    except ValueError as error:
-        raise UnusableProposal(f"change {number}: {error}") from error
-    properties = dict(resource.properties)
+    properties = dict(resource_of({**described, "name": name or "generated"}).properties)
     if "match" in entry and not entry["match"] and entry["match"] is not None:
         properties["match"] = ""
     if action == DELETE and properties:
-        raise UnusableProposal(
-            f"change {number}: a deletion has a name and nothing else; to delete a key use alter"
-        )
+        raise ValueError("a deletion has a name and nothing else; to delete a key use alter")
     if action != DELETE and not properties:
-        raise UnusableProposal(f"change {number}: it names neither metrics nor interval_ms nor match")
+        raise ValueError("it names neither metrics nor interval_ms nor match")
     return Operation(action, name or None, properties)
 
 
 GENERATED = "(generated name)"
 
 
-@dataclass(frozen=True)
-class Proposed:
-    """`before` and `after`: resources in configured order. `remarks`: effects in Kafka that are probably unintended."""
-
-    before: Sequence[Resource]
-    after: Sequence[Resource]
-    remarks: Sequence[str]
-
-
-def propose(configured: Sequence[Resource], operations: Sequence[Operation]) -> Proposed:
-    """What is configured after all operations, whether or not Kafka accepts it."""
+def propose(
+    configured: Sequence[Resource], operations: Sequence[Operation]
+) -> tuple[list[Resource], list[str]]:
+    """What is configured after all operations, in configured order, whether or not Kafka accepts it; and remarks on effects that are
+    probably unintended.
+    """
     after = {resource.name: resource for resource in configured}
     remarks = []
     for number, operation in enumerate(operations, 1):
@@ -143,7 +139,7 @@ def propose(configured: Sequence[Resource], operations: Sequence[Operation]) -> 
         else:
             after.pop(name, None)
             remarks.append(f"Nothing is left of {name!r}: Kafka removes it.")
-    return Proposed(tuple(configured), tuple(after.values()), tuple(remarks))
+    return list(after.values()), remarks
 
 
 def _likely(name: str, names: Mapping[str, Resource]) -> str:

@@ -14,8 +14,8 @@ FAST = Resource("fast", {"metrics": "org.apache.kafka.producer.", "match": "clie
 
 
 def after(*operations: dict[str, Any]) -> tuple[dict[str, dict[str, str]], str]:
-    proposed = propose([JAVA, FAST], operations_of(list(operations)))
-    return {each.name: dict(each.properties) for each in proposed.after}, " ".join(proposed.remarks)
+    proposed, remarks = propose([JAVA, FAST], operations_of(list(operations)))
+    return {each.name: dict(each.properties) for each in proposed}, " ".join(remarks)
 
 
 def test_an_alter_keeps_what_it_does_not_name() -> None:

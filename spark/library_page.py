@@ -30,7 +30,7 @@ def text() -> str:
     lines = [
         "# What is known about client libraries",
         "",
-        "Written by `python -m client_telemetry.compatibility.library_page` from the",
+        "Written by `make generated` from the",
         "[knowledge base](knowledge-base.md), whose rows name their sources. *Versions*: those whose request versions are",
         f"known. *Works with {TARGET}*: versions whose producer, or group consumer, finds everything that it needs, according to",
         "ranges and known issues. *Rows*: number of known ranges, by confidence (high: read in the source at these",
@@ -74,7 +74,7 @@ def _affected_versions(issue: KnownIssue) -> str:
 
 
 def _names(library: str) -> str:
-    names = [declared.name for declared in software.known().values() if declared.library == library]
+    names = [declared.software_name for declared in software.known().values() if declared.library == library]
     since = software.names_every_connection_since(library)
     if not names:
         return "nothing"
