@@ -46,7 +46,9 @@ LONGEST_CHAIN = 16
 
 
 def imports() -> Iterator[tuple[str, str]]:
-    """Module and imported module of the package, both without its name: `decode.plan`, `raw.reader`."""
+    """Module and imported module of the package, both without its name: `decode.plan`, `raw.reader`. Not the package itself,
+    which Python imports before any of its modules.
+    """
     for file in sorted(PACKAGE.rglob("*.py")):
         own = ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -57,7 +59,8 @@ def imports() -> Iterator[tuple[str, str]]:
             else:
                 continue
             for name in whole:
-                yield own, _module(name.removeprefix(f"{NAME}."))
+                if module := _module(name.removeprefix(f"{NAME}.")):
+                    yield own, module
 
 
 def _module(name: str) -> str:

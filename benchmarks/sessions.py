@@ -58,6 +58,8 @@ def _spark() -> SparkSession:
         # The optimising compiler pays here; the settings of small jobs switch it off.
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "8",
+        # Times in UTC, as in the tables' files; Spark's own default has no time zone.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         # Room for the code of all cases: what is compiled anew in every round is not cost per push.
         "spark.sql.codegen.cache.maxEntries": "2000",
         "spark.ui.enabled": "false",

@@ -11,6 +11,7 @@ from datetime import UTC, tzinfo
 from itertools import pairwise
 from typing import NamedTuple
 
+from client_telemetry import Unusable
 from client_telemetry.activity.records import (
     Activity,
     BrokerRun,
@@ -66,11 +67,11 @@ _FINE_BEFORE_SECONDS = 1800.0
 """How long before the first broker changed its release the finer slots begin."""
 
 
-class NoRequests(ValueError):
+class NoRequests(Unusable):
     """None of the files has entries of the request logger; the message says what to do."""
 
 
-class MixedBrokers(ValueError):
+class MixedBrokers(Unusable):
     """Server lines of several brokers are in one file."""
 
 

@@ -4,11 +4,12 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from client_telemetry import Unusable
 from client_telemetry.campaign.states import StateChange
 from client_telemetry.formats.typed_values import typed
 
 
-class NotAHistory(ValueError):
+class NotAHistory(Unusable):
     """A document is not the campaign.json of a campaign."""
 
 

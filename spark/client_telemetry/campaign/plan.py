@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge.vocabulary import Verdict
 
 ACKNOWLEDGE, PROMISE, WAIVE = "acknowledge", "promise", "waive"
 KINDS: Final = (ACKNOWLEDGE, PROMISE, WAIVE)
 
 
-class BadCampaign(ValueError):
+class BadCampaign(Unusable):
     """The campaigns file cannot be used; the message names the line, the mistake and what to write."""
 
 

@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
+from client_telemetry import Unusable
 from client_telemetry.cli.interrupt import INTERRUPTED, ended_at_once
-from client_telemetry.knowledge import DamagedKnowledge, UnusablePackage
+from client_telemetry.console.refusal import BAD_ARGUMENTS, refused
+from client_telemetry.knowledge import DamagedKnowledge
 from client_telemetry.knowledge_package import store
-from client_telemetry.knowledge_package.signatures import UnusableKey
-
-BAD_ARGUMENTS: Final = 2
 
 
 class Subcommand(NamedTuple):
@@ -127,10 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         case [name] if name in SUBCOMMANDS:
             return _run(name, arguments[1:])
         case [name]:
-            print(
-                f"client-telemetry: unknown subcommand {name!r}: use one of {', '.join(SUBCOMMANDS)}",
-                file=sys.stderr,
-            )
+            refused("client-telemetry", f"unknown subcommand {name!r}: use one of {', '.join(SUBCOMMANDS)}")
     return BAD_ARGUMENTS
 
 
@@ -142,15 +138,15 @@ def _version() -> int:
         try:
             store.activate()
         except ValueError as error:
-            print(f"client-telemetry: {error}", file=sys.stderr)
-            return BAD_ARGUMENTS
+            return refused("client-telemetry", error)
         print(age.in_use())
     return 0
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
+    program = f"client-telemetry {name}"
     try:
-        with ended_at_once(f"client-telemetry {name}: interrupted"):
+        with ended_at_once(f"{program}: interrupted"):
             run = importlib.import_module(SUBCOMMANDS[name].module).main
             if name != "knowledge":
                 store.activate()
@@ -158,23 +154,19 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.startswith("client_telemetry"):
             raise
-        print(
-            f"client-telemetry {name}: the package {missing.name.partition('.')[0]} is not installed: "
+        return refused(
+            program,
+            f"the package {missing.name.partition('.')[0]} is not installed: "
             f"run pip install 'client-telemetry[{_extra(name, missing.name)}]'",
-            file=sys.stderr,
         )
-        return BAD_ARGUMENTS
-    except (UnusablePackage, UnusableKey) as unusable:
-        print(f"client-telemetry {name}: {unusable}", file=sys.stderr)
-        return BAD_ARGUMENTS
     except DamagedKnowledge as damaged:
-        print(f"client-telemetry {name}: knowledge base: {damaged}", file=sys.stderr)
-        return BAD_ARGUMENTS
+        return refused(program, f"knowledge base: {damaged}")
+    except Unusable as unusable:
+        return refused(program, unusable)
     except (NotADirectoryError, PermissionError) as error:
-        print(f"client-telemetry {name}: {error.filename}: {error.strerror}", file=sys.stderr)
-        return BAD_ARGUMENTS
+        return refused(program, f"{error.filename}: {error.strerror}")
     except KeyboardInterrupt:
-        print(f"client-telemetry {name}: interrupted", file=sys.stderr)
+        print(f"{program}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of the output has closed it. Python would complain again when it flushes at exit.

@@ -14,28 +14,26 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.campaign.corrections import NotAHistory
 from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import ACKNOWLEDGE, KINDS, WAIVE, BadCampaign, Statement, Target
 from client_telemetry.campaign.plan_edit import add_statement
 from client_telemetry.campaign.plan_file import TARGETS, beside
 from client_telemetry.campaign.report_files import LocalFolder
 from client_telemetry.cli.campaign_input import campaigns_text, read_input
-from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, refuse
+from client_telemetry.cli.campaign_options import add_campaigns_file, add_reports, named_in_errors
 from client_telemetry.console.arguments import Arguments, day
 from client_telemetry.console.output_file import whole_file
 from client_telemetry.console.progress import Progress
-from client_telemetry.formats.report_file import NotAReport
+from client_telemetry.console.refusal import refuses
 
 SHOW = "show"
 
 
+@refuses("campaign")
 def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
-    try:
+    with named_in_errors(args.campaigns):
         return _show(args) if args.action == SHOW else _say(args)
-    except (BadCampaign, NotAHistory, NotAReport, OSError) as error:
-        return refuse("campaign", args, error)
 
 
 def _parser() -> Arguments:

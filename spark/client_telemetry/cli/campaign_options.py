@@ -1,8 +1,8 @@
 """Options and errors of the subcommands about campaigns. Needs no package, as campaign_input.py does, to read YAML."""
 
-import argparse
 import os
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -50,15 +50,15 @@ def published_folder(location: str) -> Folder:
     return StoredFolder(location)
 
 
-def refuse(subcommand: str, args: argparse.Namespace, error: Exception) -> int:
-    """One line on standard error; exit code 2."""
-    if isinstance(error, BadCampaign):
-        text = f"{args.campaigns}: {error}"
-    elif isinstance(error, OSError):
-        text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        if error.filename == str(args.campaigns):
-            text += ": name the campaigns file by --campaigns (docs/campaigns.md)"
-    else:
-        text = str(error)
-    print(f"client-telemetry {subcommand}: {text}", file=sys.stderr)
-    return 2
+@contextmanager
+def named_in_errors(campaigns: Path) -> Iterator[None]:
+    """What is wrong with the campaigns file is said with its name. Raises BadCampaign."""
+    try:
+        yield
+    except BadCampaign as error:
+        raise BadCampaign(f"{campaigns}: {error}") from None
+    except OSError as error:
+        if error.filename != str(campaigns):
+            raise
+        advice = "name the campaigns file by --campaigns (docs/campaigns.md)"
+        raise BadCampaign(f"{campaigns}: {error.strerror}: {advice}") from None

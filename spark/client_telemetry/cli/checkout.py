@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from client_telemetry.console.refusal import refused
+
 CHECKOUT: Final = Path(__file__).resolve().parents[3]
-BAD_ARGUMENTS: Final = 2
 _WRAPPER: Final = CHECKOUT / "include/airflow.sh"
 _WARM: Final = CHECKOUT / "include/warm.sh"
 UI: Final = CHECKOUT / "include/ui.sh"
@@ -22,8 +23,7 @@ def become(subcommand: str, *command: str, warm: bool = True) -> int:
     such Airflow, after one line that says what to do.
     """
     if lacking := _lacking():
-        print(f"client-telemetry {subcommand}: {lacking}", file=sys.stderr)
-        return BAD_ARGUMENTS
+        return refused(f"client-telemetry {subcommand}", lacking)
     sys.stdout.flush()
     # Python ignores it, and so would the command.
     ignored = signal.signal(signal.SIGPIPE, signal.SIG_DFL)

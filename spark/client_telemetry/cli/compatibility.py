@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from client_telemetry.compatibility import client_list
-from client_telemetry.compatibility.client_list import BadRow, Entry, UnreadableList
+from client_telemetry.compatibility.client_list import BadRow, Entry
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 from client_telemetry.compatibility.judgement import judge
@@ -27,16 +27,8 @@ from client_telemetry.compatibility.target_argument import named, without_knowle
 from client_telemetry.compatibility.verdict import ClientVerdict
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
-from client_telemetry.formats.target_file import UnusableTarget
-from client_telemetry.knowledge import (
-    DamagedKnowledge,
-    UnusablePackage,
-    features,
-    measured_targets,
-    products,
-    releases,
-    software,
-)
+from client_telemetry.console.refusal import refuses
+from client_telemetry.knowledge import features, measured_targets, products, releases, software
 from client_telemetry.knowledge.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Verdict
 from client_telemetry.knowledge_package import jars
@@ -45,6 +37,7 @@ if TYPE_CHECKING:
     from client_telemetry.artefacts.found import Judged
 
 
+@refuses("compatibility")
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = Arguments(
         "compatibility", "Verdicts for a list of clients: which break when their Kafka brokers are upgraded."
@@ -87,26 +80,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_fail_on(parser, default=None)
     args = parser.parse_args(arguments)
     with Progress(f"reading {args.input}") as progress:
-        return _judge_all(parser.prog, args, progress)
+        return _judge_all(args, progress)
 
 
-def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> int:
-    try:
-        added = jars.use(args.jar)
-        use_folder(args.knowledge)
-        source, target = releases.upgrade(named(args.source), named(args.target))
-        levels = features.parse(args.features, target)
-        entries = client_list.read(args.input)
-    except (
-        DamagedKnowledge,
-        releases.UnusableRelease,
-        features.UnusableFeatures,
-        UnreadableList,
-        UnusableTarget,
-        UnusablePackage,
-    ) as error:
-        print(f"{program}: {error}", file=sys.stderr)
-        return 2
+def _judge_all(args: argparse.Namespace, progress: Progress) -> int:
+    added = jars.use(args.jar)
+    use_folder(args.knowledge)
+    source, target = releases.upgrade(named(args.source), named(args.target))
+    levels = features.parse(args.features, target)
+    entries = client_list.read(args.input)
     for sentence in added:
         print(sentence, file=sys.stderr)
     way = releases.not_one_rolling_upgrade(source, target)
@@ -128,12 +110,8 @@ def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> in
         owners.append(entry.owner)
         rows.append(verdict_row(entry.client, verdict))
     progress(f"writing {args.output}")
-    try:
-        has_owners = any(owner is not None for owner in owners)
-        client_list.write(args.output, rows, [owner or "" for owner in owners] if has_owners else None)
-    except OSError as error:
-        print(f"{program}: {args.output}: {error.strerror}", file=sys.stderr)
-        return 2
+    has_owners = any(owner is not None for owner in owners)
+    client_list.write(args.output, rows, [owner or "" for owner in owners] if has_owners else None)
     # The verdicts may go to standard output.
     print(_counts(verdicts), *filter(None, (way, not_known)), sep="\n", file=sys.stderr)
     if bad:

@@ -8,23 +8,27 @@ or patterns. FOLDER: a folder or URL, the `raw` of the cluster in the clusters f
 converted again. Exit code 2: nothing could be read or the options do not fit; one line says why and what to write.
 """
 
-import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 
+from client_telemetry import Unusable
 from client_telemetry.cli.log_times import spelled
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
+from client_telemetry.console.refusal import refuses
 from client_telemetry.sources.adapters import formats
-from client_telemetry.sources.arrivals import StillWritten
-from client_telemetry.sources.conversion import REFUSALS, convert_new, declared
+from client_telemetry.sources.conversion import convert_new, declared
 from client_telemetry.sources.request_log.broker_releases import UnclearRelease
 from client_telemetry.sources.staged import Part, Result
 
+_spelled = partial(spelled, of_make=False)
 
-def main(argv: list[str] | None = None) -> int:
+
+@refuses("convert", _spelled)
+def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("convert", __doc__)
     parser.add_argument("format", choices=formats())
     parser.add_argument("files", nargs="+", metavar="FILE", help="files, folders or patterns")
@@ -43,29 +47,22 @@ def main(argv: list[str] | None = None) -> int:
     optional = {name: value for name in ("release", "zone", "year") if (value := getattr(args, name))}
     source = {"format": args.format, "files": args.files, **optional}
     with Progress(f"looking for what is new in {', '.join(args.files)}") as progress:
-        return _convert(args, source, progress)
 
+        def shown(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+            return [work(part) for part in progress.counted("converting; parts", parts)]
 
-def _convert(args: argparse.Namespace, source: Mapping[str, object], progress: Progress) -> int:
-    def shown(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-        return [work(part) for part in progress.counted("converting; parts", parts)]
-
-    try:
-        conversion = convert_new(
-            declared(json.dumps(source)),
-            args.cluster,
-            args.raw,
-            settled=timedelta(0),
-            spread=shown,
-            keep_unread=False,
-        )
-    except UnclearRelease as error:
-        print(f"client-telemetry convert: {error}; specify it with --release", file=sys.stderr)
-        return 2
-    except (*REFUSALS, StillWritten) as error:
-        print(f"client-telemetry convert: {spelled(str(error), of_make=False)}", file=sys.stderr)
-        return 2
+        try:
+            conversion = convert_new(
+                declared(json.dumps(source)),
+                args.cluster,
+                args.raw,
+                settled=timedelta(0),
+                spread=shown,
+                keep_unread=False,
+            )
+        except UnclearRelease as error:
+            raise Unusable(f"{error}; specify it with --release") from None
     print(conversion.message)
     for warning in conversion.warnings:
-        print(f"client-telemetry convert: warning: {spelled(warning, of_make=False)}", file=sys.stderr)
+        print(f"client-telemetry convert: warning: {_spelled(warning)}", file=sys.stderr)
     return 0

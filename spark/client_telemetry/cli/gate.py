@@ -15,21 +15,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry.campaign.gate import WORDS, decide, decision_document
-from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.cli.campaign_options import (
     add_campaign,
     add_campaigns_file,
     add_reports,
-    refuse,
+    named_in_errors,
 )
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.refusal import refuses
 from client_telemetry.formats import report_file, written_file
-from client_telemetry.formats.report_file import NotAReport, Report, add_report
-from client_telemetry.formats.written_file import NotWritten
+from client_telemetry.formats.report_file import Report, add_report
 from client_telemetry.knowledge.vocabulary import Verdict
 
 
+@refuses("gate")
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("gate", __doc__)
     add_report(parser, optional=True)
@@ -53,10 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _by_campaign(args: argparse.Namespace) -> int:
     from client_telemetry.cli.campaign_input import read_input  # needs a YAML parser, which a report does not
 
-    try:
+    with named_in_errors(args.campaigns):
         campaign, standing, knowledge, day = read_input(args, args.campaign)
-    except (BadCampaign, NotAReport, OSError) as error:
-        return refuse("gate", args, error)
     decision = decide(campaign, standing.changes, standing.reports, knowledge, day)
     if args.format == "json":
         print(json.dumps(decision_document(campaign, decision, day), indent=1))
@@ -73,12 +71,9 @@ def _decided(named: Path, report: Report, fail_on: Sequence[str]) -> tuple[int, 
 
 def _by_report(args: argparse.Namespace) -> int:
     fail_on = args.fail_on or (Verdict.BREAKS,)
-    try:
-        (code, decision), sentence = report_file.read(
-            args.report, lambda report: (_decided(args.report, report, fail_on), report["sentence"])
-        )
-    except (NotAReport, NotWritten) as error:
-        return refuse("gate", args, error)
+    (code, decision), sentence = report_file.read(
+        args.report, lambda report: (_decided(args.report, report, fail_on), report["sentence"])
+    )
     if args.format == "json":
         print(
             json.dumps(

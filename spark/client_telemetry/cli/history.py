@@ -14,12 +14,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 
+from client_telemetry import Unusable
 from client_telemetry.console.arguments import Arguments, day
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
+from client_telemetry.console.refusal import refuses
 from client_telemetry.identity.client_families import family
-from client_telemetry.lake.catalog import is_missing
-from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.catalog import unavailable
+from client_telemetry.lake.lake import Lake, existing_lake
 from client_telemetry.reports.spreadsheet import cell
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.rows import ClientRow
@@ -131,6 +133,7 @@ def _history(
     )
 
 
+@refuses("history", failure=unavailable)
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = Arguments("history", __doc__)
     arguments.add_argument("--lake", required=True, help="folder or URL of the lake")
@@ -148,13 +151,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print_histories(args: argparse.Namespace, progress: Progress) -> int:
-    if is_missing(args.lake):
-        return _refuse(f"no lake at {args.lake}: give the `lake` of the clusters file")
-    rows = _rows(Lake(None, args.lake), args.cluster, args.until)
+    rows = _rows(existing_lake(args.lake), args.cluster, args.until)
     if not rows:
         scope = f" of cluster {args.cluster}" if args.cluster else ""
         scope += f" until {args.until}" if args.until else ""
-        return _refuse(f"no clients{scope} in {args.lake}: run client_telemetry_daily first")
+        raise Unusable(f"no clients{scope} in {args.lake}: run client_telemetry_daily first")
     progress(f"grouping {counted(len(rows), 'row')} of {'clients' if args.clients else 'applications'}")
     published: dict[str, set[dt.date]] = {}
     for row in rows:
@@ -165,11 +166,6 @@ def _print_histories(args: argparse.Namespace, progress: Progress) -> int:
         if args.state in (None, history.state):
             out.writerow([cell(value) for value in asdict(history).values()])
     return 0
-
-
-def _refuse(text: str) -> int:
-    print(f"client-telemetry history: {text}", file=sys.stderr)
-    return 2
 
 
 def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[ClientRow]:

@@ -13,8 +13,8 @@ arguments that cannot be used. docs/join.md says what is matched by what.
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
 
+from client_telemetry import Unusable
 from client_telemetry.cli.scan import add_knowledge, add_paths, read_owner_rules
 from client_telemetry.compatibility.go_no_go import (
     CANNOT_TELL,
@@ -28,23 +28,21 @@ from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
+from client_telemetry.console.refusal import refuses
 from client_telemetry.formats import report_file, written_file
-from client_telemetry.formats.report_file import NotAReport, add_report
-from client_telemetry.identity.owners import BadOwnerRule
+from client_telemetry.formats.report_file import add_report
 from client_telemetry.inventory import workload_files
 from client_telemetry.inventory.artefact import Written
 from client_telemetry.inventory.joined import Joined, join, unlinked_verdicts
 from client_telemetry.inventory.seen import from_report
-from client_telemetry.inventory.workloads import UnusableWorkloads
 from client_telemetry.inventory.written import collect
-from client_telemetry.knowledge import DamagedKnowledge
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.inventory import document, markdown, text
 
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
-BAD_ARGUMENTS: Final = 2
 
 
+@refuses("join")
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("join", __doc__)
     add_report(parser)
@@ -59,25 +57,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_fail_on(parser, default=(Verdict.BREAKS,))
     args = parser.parse_args(argv)
     add = _page(parser, args.report) if args.add else None
-    try:
-        with Progress(f"reading {', '.join(map(str, args.paths))}"):
-            use_folder(args.knowledge)
-            seen, seen_decision = report_file.read(
-                args.report, lambda report: (from_report(report), decide_by_report(report, args.fail_on))
-            )
-            rules = read_owner_rules(args.owners) if args.owners else ()
-            running = workload_files.read(args.workloads)
-            written = collect(args.paths, seen.source, seen.target, rules, args.exclude)
-            joined = join(written, seen, running)
-    except (NotAReport, UnusableWorkloads, BadOwnerRule, DamagedKnowledge) as error:
-        return _refuse(parser.prog, str(error))
-    except OSError as error:
-        return _refuse(parser.prog, f"{error.filename}: {error.strerror}")
+    with Progress(f"reading {', '.join(map(str, args.paths))}"):
+        use_folder(args.knowledge)
+        seen, seen_decision = report_file.read(
+            args.report, lambda report: (from_report(report), decide_by_report(report, args.fail_on))
+        )
+        rules = read_owner_rules(args.owners) if args.owners else ()
+        running = workload_files.read(args.workloads)
+        written = collect(args.paths, seen.source, seen.target, rules, args.exclude)
+        joined = join(written, seen, running)
     code, decision = _decide(seen_decision, joined, written, args.fail_on)
     if add and not add(args.report, document.as_json(joined, written.unread)):
-        return _refuse(
-            parser.prog, f"the page of {args.report} has no place for it: publish the report again"
-        )
+        raise Unusable(f"the page of {args.report} has no place for it: publish the report again")
     _print(args.format, joined, written, decision)
     print(decision, file=sys.stderr)
     return code
@@ -113,8 +104,3 @@ def _print(format_: str, joined: Joined, written: Written, decision: str) -> Non
     lines = text.lines if format_ == TEXT else markdown.lines
     for line in lines(joined, written.unread):
         print(line)
-
-
-def _refuse(program: str, message: str) -> int:
-    print(f"{program}: {message}", file=sys.stderr)
-    return BAD_ARGUMENTS

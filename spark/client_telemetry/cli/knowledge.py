@@ -21,12 +21,13 @@ import argparse
 import datetime as dt
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from client_telemetry import knowledge
 from client_telemetry.compatibility import own_knowledge
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.refusal import Main, refuses
 from client_telemetry.knowledge import (
     DamagedKnowledge,
     Package,
@@ -53,7 +54,7 @@ SHIPPED = "shipped"
 """In place of a package: the files that ship with the program."""
 
 
-def show(arguments: Sequence[str]) -> int:
+def show(arguments: Sequence[str] | None) -> int:
     parser = Arguments(
         "knowledge show", "Version, date and age of the knowledge base in use, and what is newest in it."
     )
@@ -88,11 +89,11 @@ def show(arguments: Sequence[str]) -> int:
     return 0
 
 
-def check(arguments: Sequence[str]) -> int:
+def check(arguments: Sequence[str] | None) -> int:
     return own_knowledge.main(arguments, "knowledge check")
 
 
-def diff(arguments: Sequence[str]) -> int:
+def diff(arguments: Sequence[str] | None) -> int:
     parser = Arguments("knowledge diff", "What changed between two knowledge bases, in sentences.")
     where = f"package (folder, file or URL), or {SHIPPED}"
     parser.add_argument("old", metavar="OLD", help=where)
@@ -111,7 +112,7 @@ def _texts(named: str) -> dict[str, str]:
     return {file: package.text(file) for file in package.names()}
 
 
-def verify(arguments: Sequence[str]) -> int:
+def verify(arguments: Sequence[str] | None) -> int:
     parser = Arguments(
         "knowledge verify", "Whether a package is whole, signed by a trusted key, and can be used."
     )
@@ -148,7 +149,7 @@ def _verify_shipped() -> int:
     return 0
 
 
-def update(arguments: Sequence[str]) -> int:
+def update(arguments: Sequence[str] | None) -> int:
     parser = Arguments("knowledge update", "Use a newer knowledge base.")
     parser.add_argument(
         "--from", dest="source", metavar="URL|FOLDER|FILE", help=f"the package; default: {URL}"
@@ -209,7 +210,7 @@ def _try(package: Package) -> None:
         raise UnusablePackage(f"{package.origin}: {error}") from error
 
 
-def key(arguments: Sequence[str]) -> int:
+def key(arguments: Sequence[str] | None) -> int:
     parser = Arguments("knowledge key", "A new signing key for packages of your own; prints its public key.")
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="where to write the signing key (PEM); must not exist"
@@ -222,37 +223,37 @@ def key(arguments: Sequence[str]) -> int:
     return 0
 
 
-def newer(arguments: Sequence[str]) -> int:
+def newer(arguments: Sequence[str] | None) -> int:
     from client_telemetry.cli.knowledge_measure import list_newer
 
     return list_newer(arguments)
 
 
-def measure(arguments: Sequence[str]) -> int:
+def measure(arguments: Sequence[str] | None) -> int:
     from client_telemetry.cli import knowledge_measure
 
     return knowledge_measure.measure(arguments)
 
 
-def changelogs(arguments: Sequence[str]) -> int:
+def changelogs(arguments: Sequence[str] | None) -> int:
     from client_telemetry.cli import knowledge_changelogs
 
     return knowledge_changelogs.main(arguments)
 
 
-def configuration(arguments: Sequence[str]) -> int:
+def configuration(arguments: Sequence[str] | None) -> int:
     from client_telemetry.cli import knowledge_configuration
 
     return knowledge_configuration.main(arguments)
 
 
-def metrics(arguments: Sequence[str]) -> int:
+def metrics(arguments: Sequence[str] | None) -> int:
     from client_telemetry.cli import knowledge_metrics
 
     return knowledge_metrics.main(arguments)
 
 
-def build(arguments: Sequence[str]) -> int:
+def build(arguments: Sequence[str] | None) -> int:
     from client_telemetry.cli import knowledge_build
 
     return knowledge_build.main(arguments)
@@ -262,7 +263,7 @@ def _add_trust(parser: Arguments) -> None:
     parser.add_argument("--trust", metavar="KEY", help="public key to trust too, or a file of them")
 
 
-COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
+COMMANDS: Mapping[str, tuple[Main, str]] = {
     "show": (show, "version, date and age, newest releases and libraries"),
     "check": (check, "check a folder of your own rows, and say what they override"),
     "diff": (diff, "what changed between two packages, in sentences"),
@@ -293,13 +294,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     args = parser.parse_args(argv)
-    try:
-        return COMMANDS[args.command][0](args.arguments)
-    except (UnusablePackage, UnusableKey, DamagedKnowledge) as error:
-        print(f"client-telemetry knowledge {args.command}: {error}", file=sys.stderr)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        why = f"{error.filename}: {error.strerror}" if error.filename else error
-        print(f"client-telemetry knowledge {args.command}: {why}", file=sys.stderr)
-    return 2
+    return refuses(f"knowledge {args.command}")(COMMANDS[args.command][0])(args.arguments)

@@ -40,7 +40,7 @@ _MOST_STALE = 10
 """Rows that are printed."""
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None) -> int:
     parser = Arguments("knowledge build", __doc__)
     parser.add_argument(
         "--out", required=True, type=Path, metavar="FILE", help="the package to write, .zip or a folder"

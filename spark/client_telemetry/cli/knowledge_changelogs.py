@@ -26,7 +26,7 @@ from client_telemetry.reports.client_strings import shown
 _MOST_LINES = 60
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None) -> int:
     parser = Arguments("knowledge changelogs", __doc__)
     names = [name for name in newer.programs() if name in changelogs.PACKAGES]
     parser.add_argument(

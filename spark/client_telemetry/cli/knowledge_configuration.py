@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from client_telemetry import Unusable
 from client_telemetry.cli.compared_releases import print_csv, print_json
 from client_telemetry.compatibility import configuration_changes, java_properties
 from client_telemetry.compatibility.configuration_changes import (
@@ -49,11 +50,11 @@ _NOT_KNOWN = "not known"
 Row = tuple[str, str, str, str, str, str, str]
 
 
-class UnusableProperties(ValueError):
+class UnusableProperties(Unusable):
     """A file that cannot be read; the message has one line."""
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None) -> int:
     parser = Arguments("knowledge configuration", __doc__)
     parser.add_argument("--from", dest="from_release", required=True, metavar="RELEASE")
     parser.add_argument("--to", dest="to_release", required=True, metavar="RELEASE")
@@ -69,12 +70,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--all", action="store_true", help="list the keys that are new, too")
     args = parser.parse_args(arguments)
     store.activate()
-    try:
-        pair = releases.upgrade(args.from_release, args.to_release)
-        own = {name: settings for path in args.properties for name, settings in _read(path)}
-    except (releases.UnusableRelease, UnusableProperties) as error:
-        print(f"client-telemetry knowledge configuration: {error}", file=sys.stderr)
-        return 2
+    pair = releases.upgrade(args.from_release, args.to_release)
+    own = {name: settings for path in args.properties for name, settings in _read(path)}
     if unknown := broker_configuration.not_known_for(*pair):
         print(
             f"client-telemetry knowledge configuration: the configuration of {' and '.join(unknown)} is not known: "

@@ -45,7 +45,7 @@ _NAMED = 6
 _Measure = Callable[[Subject], Measured]
 
 
-def list_newer(arguments: Sequence[str]) -> int:
+def list_newer(arguments: Sequence[str] | None) -> int:
     """Exit code 0; 1 if a registry could not be asked."""
     parser = Arguments("knowledge newer", "Versions of client libraries that are published and not known.")
     names = newer.programs()
@@ -103,7 +103,7 @@ def library(text: str) -> Subject:
     return Subject(name, version, configuration)
 
 
-def measure(arguments: Sequence[str]) -> int:
+def measure(arguments: Sequence[str] | None) -> int:
     """Exit code 0; 1 if a version could not be measured, or sends something else than its rows say."""
     parser = Arguments(
         "knowledge measure",

@@ -22,7 +22,7 @@ CANNOT_TELL = 4
 _COLUMNS = ("change", "domain", "type", "name", "tags", "new_tags")
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None) -> int:
     parser = Arguments("knowledge metrics", __doc__)
     parser.add_argument("--from", dest="from_release", required=True, metavar="RELEASE")
     parser.add_argument("--to", dest="to_release", required=True, metavar="RELEASE")
@@ -32,11 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     args = parser.parse_args(arguments)
     store.activate()
-    try:
-        pair = releases.upgrade(args.from_release, args.to_release)
-    except releases.UnusableRelease as error:
-        print(f"client-telemetry knowledge metrics: {error}", file=sys.stderr)
-        return 2
+    pair = releases.upgrade(args.from_release, args.to_release)
     if unknown := broker_metrics.not_known_for(*pair):
         print(
             f"client-telemetry knowledge metrics: the metrics of {' and '.join(unknown)} are not known: no broker of it was run",

@@ -7,43 +7,30 @@ a URL of an object store. The tables' catalog is then a SQLite file in the folde
 (PYICEBERG_CATALOG__COPY__TYPE, ..._URI), the catalog `copy`. Run it while no stage writes. docs/upgrading.md says more.
 """
 
-import sys
 from collections.abc import Sequence
 
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
-from client_telemetry.formats.raw.file_system import UnusableLocation
-from client_telemetry.lake.catalog import NoSuchLake, unavailable
+from client_telemetry.console.refusal import refuses
+from client_telemetry.lake.catalog import unavailable
 from client_telemetry.lake.copying import copy_lake
 
-BAD_LOCATION = 2
-FAILED = 1
+
+def _failure(error: Exception) -> str | None:
+    if isinstance(error, FileNotFoundError):
+        return f"{error}: did something write to the lake? Copy it again while nothing does"
+    return unavailable(error)
 
 
+@refuses("lake-copy", failure=_failure)
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = Arguments("lake-copy", __doc__)
     arguments.add_argument("source", metavar="FROM", help="folder or URL of the lake")
     arguments.add_argument("target", metavar="TO", help="folder or URL of the copy")
     args = arguments.parse_args(argv)
-    try:
-        with Progress(f"reading {args.source}") as progress:
-            copied = copy_lake(args.source, args.target, progress)
-    except (NoSuchLake, UnusableLocation) as error:
-        return _end(BAD_LOCATION, str(error))
-    except FileNotFoundError as error:
-        return _end(
-            FAILED, f"{error}: did something write to {args.source}? Copy it again while nothing does"
-        )
-    except Exception as error:
-        if reason := unavailable(error):
-            return _end(FAILED, reason)
-        raise
+    with Progress(f"reading {args.source}") as progress:
+        copied = copy_lake(args.source, args.target, progress)
     files = counted(sum(copied.values()), "data file")
     print(f"{args.target}: {counted(len(copied), 'table')} with {files}")
     return 0
-
-
-def _end(code: int, text: str) -> int:
-    print(f"client-telemetry lake-copy: {text}", file=sys.stderr)
-    return code

@@ -3,27 +3,23 @@
 import argparse
 import sys
 from datetime import UTC, datetime
-from typing import Final
 
-from client_telemetry.activity.log_evidence import MixedBrokers, NoRequests, from_logs
+from client_telemetry.activity.log_evidence import from_logs
 from client_telemetry.activity.records import Evidence
 from client_telemetry.cli.log_times import spelled
 from client_telemetry.compatibility.listener_mechanisms import (
-    BadMechanisms,
     by_security_protocol,
     check_listeners,
     listener_mechanisms,
 )
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.counted import counted
-from client_telemetry.formats.target_file import UnusableTarget
-from client_telemetry.formats.texts import NotText, decoded
 from client_telemetry.identity.owner_hints import rule_hints
-from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
+from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
-from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
+from client_telemetry.knowledge.releases import exact, upgrade
 from client_telemetry.knowledge_package import jars
-from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import report_of
@@ -31,55 +27,31 @@ from client_telemetry.review import decision
 from client_telemetry.review.applications import of_tracks, with_applications
 from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.metric_review import metric_review
-from client_telemetry.review.model import WindowWithoutData
-from client_telemetry.review.phases import NoSuchUpgrade, upgrades
-from client_telemetry.sources.log_files import NoLogs, find_logs, stored_bytes
-from client_telemetry.sources.request_log.endpoint_owners import TwoClusters
-
-BAD_ARGUMENTS: Final = 2
+from client_telemetry.review.phases import upgrades
+from client_telemetry.sources.log_files import find_logs, stored_bytes
 
 
 def review(args: argparse.Namespace) -> int:
-    """Exit code of a review with the arguments of `client-telemetry review`."""
-    try:
-        for sentence in jars.use(args.jar):
-            _say(sentence)
-        use_own_knowledge(args.knowledge)
-        source, target = upgrade(exact(named(args.from_release)), exact(named(args.to_release)))
-        scram_users = (
-            read_text_file(args.scram_users, "SCRAM users", scram_principals) if args.scram_users else None
-        )
-        rules = load_owner_rules(decoded(args.owners.read_bytes())) if args.owners else ()
-        for hint in rule_hints(rules):
-            print(f"client-telemetry review: warning: {hint}", file=sys.stderr, flush=True)
-        logs = find_logs(args.logs)
-        _say(f"{counted(len(logs), 'file')}, {stored_bytes(logs) / 1e6:.1f} MB")
-        evidence = from_logs(logs, args.zone, _say, args.year)
-        offered = _offered(args.mechanisms, evidence)
-        common = setting(
-            evidence, source, target, owner_rules=rules, scram_users=scram_users, offered=offered
-        )
-        reviewed_part, tracks = part(evidence.activities, common)
-        log_review, comparisons, curves = assembled([reviewed_part], evidence, common)
-        names = of_tracks(tracks, common.upgrade.old)
-        log_review = with_applications(log_review, names)
-    except (
-        BadArguments,
-        BadMechanisms,
-        BadOwnerRule,
-        MixedBrokers,
-        NoLogs,
-        NoRequests,
-        NoSuchUpgrade,
-        NotText,
-        TwoClusters,
-        UnusableRelease,
-        UnusableTarget,
-        WindowWithoutData,
-    ) as error:
-        return _refuse(f"{args.owners}: {error}" if isinstance(error, NotText) else str(error))
-    except OSError as error:
-        return _refuse(f"{error.filename}: {error.strerror}")
+    """Exit code of a review with the arguments of `client-telemetry review`. Raises Unusable, and OSError of a file."""
+    for sentence in jars.use(args.jar):
+        _say(sentence)
+    use_folder(args.knowledge)
+    source, target = upgrade(exact(named(args.from_release)), exact(named(args.to_release)))
+    scram_users = (
+        read_text_file(args.scram_users, "SCRAM users", scram_principals) if args.scram_users else None
+    )
+    rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
+    for hint in rule_hints(rules):
+        print(f"client-telemetry review: warning: {hint}", file=sys.stderr, flush=True)
+    logs = find_logs(args.logs)
+    _say(f"{counted(len(logs), 'file')}, {stored_bytes(logs) / 1e6:.1f} MB")
+    evidence = from_logs(logs, args.zone, _say, args.year)
+    offered = _offered(args.mechanisms, evidence)
+    common = setting(evidence, source, target, owner_rules=rules, scram_users=scram_users, offered=offered)
+    reviewed_part, tracks = part(evidence.activities, common)
+    log_review, comparisons, curves = assembled([reviewed_part], evidence, common)
+    names = of_tracks(tracks, common.upgrade.old)
+    log_review = with_applications(log_review, names)
     name = args.name or log_review.cluster_id or "unknown"
     began = datetime.fromtimestamp(log_review.upgrade.began, UTC)
     metrics = metric_review(log_review, common, comparisons, curves, lambda clients: tracks)
@@ -111,8 +83,3 @@ def _offered(stated: str | None, evidence: Evidence) -> dict[str, tuple[str, ...
 
 def _say(text: str) -> None:
     print(spelled(text), flush=True)
-
-
-def _refuse(text: str) -> int:
-    print(f"client-telemetry review: {spelled(text)}", file=sys.stderr, flush=True)
-    return BAD_ARGUMENTS

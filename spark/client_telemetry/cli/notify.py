@@ -17,18 +17,17 @@ from pathlib import Path
 from typing import Final
 
 from client_telemetry.campaign.gate import decide
-from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.campaign.report_files import Folder
 from client_telemetry.cli.campaign_options import (
     add_campaigns_file,
     add_reports,
+    named_in_errors,
     published_folder,
-    refuse,
 )
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
+from client_telemetry.console.refusal import refuses
 from client_telemetry.formats.locations import is_local, local_path
-from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.notices import campaigns as of_campaigns
 from client_telemetry.notices.senders import Notice
 from client_telemetry.notices.sent import LocalFile, PublishedFile, Sent, SentFile, send_new
@@ -38,21 +37,17 @@ NOT_SENT = 1
 SENT: Final = "notices_sent.json"
 
 
+@refuses("notify")
 def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     if args.reason and not args.failed:
         parser.error("--reason is for --failed RUN")
-    try:
-        settings = read_settings(args.notices)
+    settings = read_settings(args.notices)
+    with named_in_errors(args.campaigns):
         notices = list(_failure(args, settings) if args.failed else _news(args, settings))
-        sent = Sent(_sent_file(args))
-        return _send(notices, sent, settings) if args.send else _say(notices, sent)
-    except (BadNotices, NotAReport) as error:
-        print(f"client-telemetry notify: {error}", file=sys.stderr)
-        return 2
-    except (BadCampaign, OSError) as error:
-        return refuse("notify", args, error)
+    sent = Sent(_sent_file(args))
+    return _send(notices, sent, settings) if args.send else _say(notices, sent)
 
 
 def _parser() -> Arguments:

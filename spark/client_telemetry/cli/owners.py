@@ -9,25 +9,27 @@ import argparse
 import datetime as dt
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from client_telemetry import Unusable
 from client_telemetry.console.arguments import Arguments, day
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
-from client_telemetry.formats.texts import NotText, decoded
+from client_telemetry.console.refusal import refuses
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owner_trial import applications, matches, trial_report
-from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
-from client_telemetry.lake.catalog import is_missing
-from client_telemetry.lake.lake import Lake
+from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.lake.catalog import unavailable
+from client_telemetry.lake.lake import Lake, existing_lake
+from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.rows import ClientRow
 
 
+@refuses("owners", failure=unavailable)
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = Arguments("owners", __doc__)
     arguments.add_argument("--lake", required=True, help="folder or URL of the lake")
-    arguments.add_argument("--owners", required=True, type=Path, help="file of owner rules")
+    arguments.add_argument("--owners", required=True, help="file of owner rules")
     arguments.add_argument("--cluster", help="cluster id; default: all")
     arguments.add_argument("--day", type=day, help="UTC day; default: the last one")
     arguments.add_argument("--every-client", action="store_true", help="list every client with its rule")
@@ -37,21 +39,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _try_rules(args: argparse.Namespace, progress: Progress) -> int:
-    try:
-        rules = load_owner_rules(decoded(args.owners.read_bytes()))
-    except OSError as error:
-        return _refuse(f"{args.owners}: {error.strerror}")
-    except (NotText, BadOwnerRule) as error:
-        return _refuse(f"{args.owners}: {error}")
+    rules = read_text_file(args.owners, "owner rules", load_owner_rules)
     for hint in rule_hints(rules):
         print(f"client-telemetry owners: warning: {hint}", file=sys.stderr)
-    if is_missing(args.lake):
-        return _refuse(f"no lake at {args.lake}: give the `lake` of the clusters file")
-    days = _days(Lake(None, args.lake), args.cluster, args.day)
+    days = _days(existing_lake(args.lake), args.cluster, args.day)
     if not days:
         scope = f" of cluster {args.cluster}" if args.cluster else ""
         scope += f" on {args.day}" if args.day else ""
-        return _refuse(f"no clients{scope} in {args.lake}: run client_telemetry_daily for that day first")
+        raise Unusable(f"no clients{scope} in {args.lake}: run client_telemetry_daily for that day first")
     for (cluster_id, of_day), clients in sorted(days.items()):
         of_all = f"{counted(applications(clients), 'application')} with {counted(len(clients), 'client')}"
         progress(f"matching {counted(len(clients), 'client')} with {counted(len(rules), 'rule')}")
@@ -60,11 +55,6 @@ def _try_rules(args: argparse.Namespace, progress: Progress) -> int:
             print(line)
         print()
     return 0
-
-
-def _refuse(text: str) -> int:
-    print(f"client-telemetry owners: {text}", file=sys.stderr)
-    return 2
 
 
 def _days(

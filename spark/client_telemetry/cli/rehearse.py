@@ -12,24 +12,25 @@ some that is safe was not rehearsed. 2: no report, no broker, or an argument tha
 """
 
 import argparse
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from client_telemetry import Unusable
 from client_telemetry.cli import report_folder
 from client_telemetry.cli.user_cache import cache_folder
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted, first_of
 from client_telemetry.console.progress import Progress
+from client_telemetry.console.refusal import refuses
 from client_telemetry.formats.report_file import NotAReport, Report, add_report
 from client_telemetry.formats.trial_file import Application, Rehearsal
 from client_telemetry.identity.client_key import client_key
-from client_telemetry.knowledge import UnusablePackage
 from client_telemetry.knowledge.releases import UnusableRelease, exact, parse
 from client_telemetry.knowledge.vocabulary import Verdict
-from client_telemetry.lake.catalog import is_missing
+from client_telemetry.lake.catalog import unavailable
+from client_telemetry.lake.lake import existing_lake
 from client_telemetry.rehearsal import rehearsal_file, subjects
 from client_telemetry.rehearsal.conclusions import NOT_REHEARSED, REFUSED, WORKS
 from client_telemetry.rehearsal.rehearsing import Limits, Rehearsing, sandboxes
@@ -40,22 +41,20 @@ from client_telemetry.rehearsal.workplace import NotInstalled
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.upgrade.publish import add_trials
 
-BAD_ARGUMENTS = 2
 _NAMED = 8
 
 
+@refuses("rehearse", failure=unavailable)
 def main(argv: Sequence[str] | None = None) -> int:
     args = _arguments(argv)
+    folder, report = report_folder.read(args.report)
+    target = _target(args.to, report["question"]["to_release"])
+    if args.lake:
+        existing_lake(args.lake)
     try:
-        folder, report = report_folder.read(args.report)
-        target = _target(args.to, report["question"]["to_release"])
-        if args.lake and is_missing(args.lake):
-            return _refuse(f"no lake at {args.lake}: name the folder or URL of one")
         content = _rehearse(args, report, target)
-    except (NotAReport, UnusableRelease, UnusablePackage) as error:
-        return _refuse(str(error))
     except (BrokerDidNotStart, NotInstalled) as error:
-        return _refuse(f"no broker to run against: {error}")
+        raise Unusable(f"no broker to run against: {error}") from None
     file = rehearsal_file.write(folder, content)
     print(*_lines(content), sep="\n")
     added = add_trials(folder, report["question"]["report_id"])
@@ -194,12 +193,3 @@ def _code(content: Rehearsal) -> int:
         each["outcome"] == NOT_REHEARSED and each["verdict_outcome"] == Verdict.SAFE for each in applications
     )
     return CANNOT_TELL if is_open else GO
-
-
-def _refuse(message: str) -> int:
-    print(f"client-telemetry rehearse: {message}", file=sys.stderr)
-    return BAD_ARGUMENTS
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -16,21 +16,21 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from client_telemetry import Unusable
 from client_telemetry.cli import report_folder
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO, NO_GO
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
+from client_telemetry.console.refusal import refuses
 from client_telemetry.formats import target_file
-from client_telemetry.formats.report_file import NotAReport, Report
-from client_telemetry.formats.target_file import UnusableTarget
+from client_telemetry.formats.report_file import Report
 from client_telemetry.formats.trial_file import Replay
 from client_telemetry.knowledge import measured_targets
-from client_telemetry.lake.catalog import is_missing
-from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.catalog import unavailable
+from client_telemetry.lake.lake import Lake, existing_lake
 from client_telemetry.probe import measurement, replay, replayed_report
-from client_telemetry.probe.listener import UnusableSettings, read_properties
-from client_telemetry.probe.measurement import NothingMeasured
+from client_telemetry.probe.listener import read_properties
 from client_telemetry.probe.probing import Limits
 from client_telemetry.probe.replay import Replayed, Sent
 from client_telemetry.reports.client_strings import shown
@@ -38,7 +38,6 @@ from client_telemetry.reports.spreadsheet import cell
 from client_telemetry.reports.upgrade.publish import add_trials
 from client_telemetry.tables.clients import CLIENTS
 
-BAD_ARGUMENTS = 2
 HEADER = (
     "cluster_id",
     "api_key",
@@ -60,6 +59,7 @@ _REASONS = (
 _COLUMNS = ("cluster_id", "principal", "client_id", "application", "owner", "listeners", "api_uses")
 
 
+@refuses("replay", failure=unavailable)
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("replay", __doc__)
     parser.add_argument("--lake", required=True, help="folder or URL of the lake")
@@ -81,21 +81,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="folder of an upgrade report that was made from the lake",
     )
     args = parser.parse_args(argv)
-    if is_missing(args.lake):
-        return _refuse(parser.prog, f"no lake at {args.lake}: name the folder or URL of one")
-    try:
-        folder, report = report_folder.read(args.report) if args.report else (None, None)
-    except NotAReport as error:
-        return _refuse(parser.prog, str(error))
+    lake = existing_lake(args.lake)
+    folder, report = report_folder.read(args.report) if args.report else (None, None)
     with Progress(f"reading the table clients in {args.lake}") as progress:
-        sent = _sent(args, report)
+        sent = _sent(lake, args.cluster, report)
         if not sent:
             whose = "of the report's cluster and days " if report else ""
-            return _refuse(parser.prog, f"no requests of clients {whose}in {args.lake}: process a day first")
-        try:
-            target = _target(args, sent, progress)
-        except (UnusableTarget, UnusableSettings, NothingMeasured) as error:
-            return _refuse(parser.prog, str(error))
+            raise Unusable(f"no requests of clients {whose}in {args.lake}: process a day first")
+        target = _target(args, sent, progress)
     replayed = list(replay.replayed(sent, target))
     if folder and report:
         brokers = replayed_report.Brokers(target["bootstrap"], target["answers_like"], target["measured_at"])
@@ -127,11 +120,10 @@ def _beside_lines(content: Replay) -> list[str]:
     ]
 
 
-def _sent(args: argparse.Namespace, report: Report | None) -> list[Sent]:
-    lake = Lake(None, args.lake)
+def _sent(lake: Lake, cluster_id: str | None, report: Report | None) -> list[Sent]:
     if not lake.exists(CLIENTS):
         return []
-    partitions: dict[str, object] = {"cluster_id": args.cluster} if args.cluster else {}
+    partitions: dict[str, object] = {"cluster_id": cluster_id} if cluster_id else {}
     if report:
         question = report["question"]
         partitions = {"cluster_id": question["cluster_id"], "dt": report_folder.days(question)}
@@ -210,12 +202,3 @@ def _summary(
 
 def _pairs(replayed: Sequence[Replayed]) -> set[replay.Pair]:
     return {each.sent.pair for each in replayed}
-
-
-def _refuse(program: str, text: str) -> int:
-    print(f"{program}: {text}", file=sys.stderr)
-    return BAD_ARGUMENTS
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.cli import report_artefacts
+from client_telemetry import Unusable
 from client_telemetry.cli.follow import follow, said_of
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.log_times import add_time_options, spelled
@@ -30,28 +30,33 @@ from client_telemetry.cli.planned_upgrade import add_planned_upgrade
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.listener_mechanisms import (
-    BadMechanisms,
     add_mechanisms,
     check_listeners,
     listener_mechanisms,
 )
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted, first_of
 from client_telemetry.console.elapsed import elapsed_said
-from client_telemetry.formats import written_file
-from client_telemetry.formats.target_file import UnusableTarget
+from client_telemetry.console.refusal import refused, refuses
+from client_telemetry.formats import report_file, written_file
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
+from client_telemetry.inventory import joined, workload_files
+from client_telemetry.inventory.seen import from_report
+from client_telemetry.inventory.written import collect
 from client_telemetry.jobs import main_of
 from client_telemetry.knowledge import measured_target, measured_targets
-from client_telemetry.knowledge.releases import UnusableRelease, exact, upgrade
+from client_telemetry.knowledge.releases import exact, upgrade
 from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.local_spark import local_spark
-from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
+from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.pipeline.text_file import read_text_file
+from client_telemetry.reports.inventory.document import as_json
+from client_telemetry.reports.upgrade.written_note import add_written
 from client_telemetry.sources.log_files import NoLogs, find_logs, stored_bytes
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,
@@ -61,7 +66,6 @@ from client_telemetry.sources.request_log.broker_releases import (
 )
 from client_telemetry.sources.request_log.broker_survey import survey
 from client_telemetry.sources.request_log.conversion import convert, surveyed_days
-from client_telemetry.sources.request_log.endpoint_owners import TwoClusters
 from client_telemetry.sources.request_log.surveyed import Survey, SurveyedFile
 from client_telemetry.sources.request_log.unread import (
     MOST_FILES,
@@ -71,7 +75,6 @@ from client_telemetry.sources.request_log.unread import (
 from client_telemetry.sources.request_log.written_incarnations import Converted
 from client_telemetry.tables.stages import DAILY, UPGRADE_QUESTION
 
-BAD_ARGUMENTS = 2
 REPORT_ID = "from_request_logs"
 UNFINISHED = "UNFINISHED"
 """Marks the output folder until the report is complete."""
@@ -96,11 +99,11 @@ _HOW = {
 }
 
 
-class NothingInTheLogs(ValueError):
+class NothingInTheLogs(Unusable):
     """No request of a client was found."""
 
 
-class OutputIsThere(ValueError):
+class OutputIsThere(Unusable):
     """The output folder is not empty: the report would be mixed up with an earlier one."""
 
 
@@ -112,7 +115,8 @@ class StageFailed(Exception):
         self.code = code
 
 
-def main(argv: list[str] | None = None) -> int:
+@refuses("report", spelled)
+def main(argv: Sequence[str] | None = None) -> int:
     args = _arguments(argv)
     try:
         _check_files_named(args)
@@ -121,13 +125,10 @@ def main(argv: list[str] | None = None) -> int:
             return follow(_repeated(args), args.logs, args.out, args.follow, _say)
         interrupted = "client-telemetry report: interrupted"
         with ended_by_interrupt(interrupted, lambda: _remove_unfinished(args.out)):
-            code = _report(args)
-    except (BadArguments, NoLogs, OutputIsThere) as error:
-        return _refuse(str(error))
+            return _report(args)
     except StageFailed as failed:
-        _refuse(f"{failed}; see {args.out / LIBRARIES_LOG}")
+        refused("client-telemetry report", f"{failed}; see {args.out / LIBRARIES_LOG}")
         return failed.code
-    return code
 
 
 def _make_room(out: Path, *, follows: bool) -> None:
@@ -164,34 +165,21 @@ def _repeated(args: argparse.Namespace) -> list[str]:
 
 
 def _report(args: argparse.Namespace) -> int:
-    try:
-        target = exact(named(args.to_release))
-        _check_release_to_leave(args.from_release)
-        logs = find_logs(args.logs)
-        _say(
-            f"{counted(len(logs), 'file')}, {stored_bytes(logs) / 1e6:.1f} MB: finding the brokers that wrote them"
-        )
-        log_survey = survey(logs, args.zone, _Progress("lines read"), year=args.year)
-        _check(log_survey)
-        if args.mechanisms:
-            check_listeners(listener_mechanisms(args.mechanisms), _listeners(log_survey))
-        cluster_id = log_survey.cluster_id or "unknown"
-        releases, release = _release_to_leave(log_survey, args.from_release)
-        upgrade(release, target)
-        for contradiction in contradictions(log_survey, releases):
-            _warn(contradiction)
-    except (
-        BadMechanisms,
-        NoLogs,
-        NothingInTheLogs,
-        OutputIsThere,
-        TwoClusters,
-        UnusableRelease,
-        UnusableTarget,
-    ) as error:
-        return _refuse(str(error))
-    except UnclearRelease as error:
-        return _refuse(f"{error}; specify it with --from (make: FROM=)")
+    target = exact(named(args.to_release))
+    _check_release_to_leave(args.from_release)
+    logs = find_logs(args.logs)
+    _say(
+        f"{counted(len(logs), 'file')}, {stored_bytes(logs) / 1e6:.1f} MB: finding the brokers that wrote them"
+    )
+    log_survey = survey(logs, args.zone, _Progress("lines read"), year=args.year)
+    _check(log_survey)
+    if args.mechanisms:
+        check_listeners(listener_mechanisms(args.mechanisms), _listeners(log_survey))
+    cluster_id = log_survey.cluster_id or "unknown"
+    releases, release = _release_to_leave(log_survey, args.from_release)
+    upgrade(release, target)
+    for contradiction in contradictions(log_survey, releases):
+        _warn(contradiction)
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / UNFINISHED).touch()
     _tell_brokers(log_survey, cluster_id, releases)
@@ -212,7 +200,7 @@ def _report(args: argparse.Namespace) -> int:
     report = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
     _say(said_of(report))
     if args.artefacts:
-        _say(report_artefacts.add_to_report(page.parent, args))
+        _say(_add_artefacts(page.parent, args))
     code = 0
     if args.fail_on:
         written = written_file.beside(page.parent, report["question"]["report_id"])
@@ -233,7 +221,10 @@ def _release_to_leave(log_survey: Survey, specified: str | None) -> tuple[Broker
     like, or as what the logs prove where there is none. Raises UnusableTarget, too.
     """
     if specified is None or not measured_targets.is_file(specified):
-        return release_to_leave(log_survey, specified)
+        try:
+            return release_to_leave(log_survey, specified)
+        except UnclearRelease as error:
+            raise Unusable(f"{error}; specify it with --from (make: FROM=)") from None
     source = named(specified)
     target = measured_target(source)
     like = target.answers_like[-1] if target and target.answers_like else None
@@ -244,7 +235,7 @@ def _check_files_named(args: argparse.Namespace) -> None:
     """The stages read these only after minutes, and --follow in another process; a mistake is reported right away. Raises BadArguments."""
     for sentence in jars.use(args.jar):
         _say(sentence)
-    use_own_knowledge(args.knowledge)
+    use_folder(args.knowledge)
     if args.owners:
         for hint in rule_hints(read_text_file(args.owners, "owner rules", load_owner_rules)):
             _warn(hint)
@@ -252,7 +243,21 @@ def _check_files_named(args: argparse.Namespace) -> None:
         read_text_file(args.scram_users, "SCRAM users", scram_principals)
     if args.hosts:
         read_text_file(args.hosts, "host names", host_names)
-    report_artefacts.check(args)
+    if args.workloads and not args.artefacts:
+        raise BadArguments("--workloads says where artefacts run: name these with --artefacts")
+    for path in args.artefacts:
+        path.stat()
+    workload_files.read(args.workloads)
+
+
+def _add_artefacts(folder: Path, args: argparse.Namespace) -> str:
+    """Has the page of a report in this folder say what artefacts say (docs/join.md); the sentence."""
+    seen = report_file.read(folder, from_report)
+    rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
+    written = collect(args.artefacts, seen.source, seen.target, rules)
+    beside = joined.join(written, seen, workload_files.read(args.workloads))
+    add_written(folder, as_json(beside, written.unread))
+    return joined.sentence(beside)
 
 
 def _check(log_survey: Survey) -> None:
@@ -427,11 +432,6 @@ def _warn(text: str) -> None:
     print(f"client-telemetry report: warning: {text}", file=sys.stderr, flush=True)
 
 
-def _refuse(text: str) -> int:
-    print(f"client-telemetry report: {spelled(text)}", file=sys.stderr, flush=True)
-    return BAD_ARGUMENTS
-
-
 def _clock(nanos: int) -> str:
     return f"{datetime.fromtimestamp(nanos // 10**9, UTC):%Y-%m-%d %H:%M:%S}"
 
@@ -448,7 +448,7 @@ def _minutes(text: str) -> float:
     return minutes
 
 
-def _arguments(argv: list[str] | None) -> argparse.Namespace:
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Arguments("report", __doc__)
     parser.add_argument("logs", nargs="+", metavar="[ID=]LOG", help="files, folders or patterns")
     parser.add_argument(
@@ -484,7 +484,16 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         metavar="MINUTES",
         help="regenerate the report whenever the logs have grown, checking every MINUTES (default: 10), until interrupted",
     )
-    report_artefacts.add_options(parser)
+    parser.add_argument(
+        "--artefacts",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="repositories, SBOMs and images whose clients the page shows beside those of the logs, as join reads them; may be given "
+        "several times",
+    )
+    workload_files.add_workloads(parser)
     add_fail_on(parser, default=None)
     args = parser.parse_args(argv)
     args.logs = [word for text in args.logs for word in _words(text)]

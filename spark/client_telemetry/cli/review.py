@@ -18,9 +18,10 @@ from typing import Final
 
 from client_telemetry.cli import checkout
 from client_telemetry.cli.interrupt import ended_at_once
-from client_telemetry.cli.log_times import add_time_options
+from client_telemetry.cli.log_times import add_time_options, spelled
 from client_telemetry.compatibility.listener_mechanisms import add_mechanisms
 from client_telemetry.console.arguments import Arguments, day, exact_release
+from client_telemetry.console.refusal import refuses
 from client_telemetry.knowledge_package import jars
 
 _WITH_LOGS: Final = {"logs": "LOG", "publish": "--publish", "zone": "--zone", "year": "--year"} | {
@@ -34,6 +35,7 @@ _NEEDED_WITH_LOGS: Final = {
 }
 
 
+@refuses("review", spelled)
 def main(argv: Sequence[str] | None = None) -> int:
     args = _arguments(argv)
     if args.cluster:
@@ -65,7 +67,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--publish", type=Path, help="folder that reports are published in")
     add_time_options(parser)
-    parser.add_argument("--owners", type=Path, help="file of owner rules")
+    parser.add_argument("--owners", help="file of owner rules")
     parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
     jars.add_option(parser)
     parser.add_argument(

@@ -24,15 +24,16 @@ from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
-from client_telemetry.formats.target_file import UnusableTarget
+from client_telemetry.console.refusal import refuses
 from client_telemetry.identity.owners import BadOwnerRule, OwnerRule, load_owner_rules
-from client_telemetry.knowledge import DamagedKnowledge, measured_target, releases
+from client_telemetry.knowledge import measured_target, releases
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.artefacts import documents, markdown, text
 
 TEXT, JSON, SARIF, MARKDOWN = "text", "json", "sarif", "markdown"
 
 
+@refuses("scan")
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("scan", __doc__)
     add_paths(parser)
@@ -68,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     args = parser.parse_args(argv)
     with Progress(f"reading {', '.join(map(str, args.paths))}"):
-        return _scan(parser.prog, args)
+        return _scan(args)
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
@@ -91,19 +92,12 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _scan(program: str, args: argparse.Namespace) -> int:
-    try:
-        use_folder(args.knowledge)
-        target = releases.exact(named(args.target))
-        source, target = releases.upgrade(named(args.source or _before_major(target)), target)
-        rules = read_owner_rules(args.owners) if args.owners else ()
-        result = scan(args.paths, source, target, rules, args.exclude)
-    except (releases.UnusableRelease, UnusableTarget, BadOwnerRule, DamagedKnowledge) as error:
-        print(f"{program}: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"{program}: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 2
+def _scan(args: argparse.Namespace) -> int:
+    use_folder(args.knowledge)
+    target = releases.exact(named(args.target))
+    source, target = releases.upgrade(named(args.source or _before_major(target)), target)
+    rules = read_owner_rules(args.owners) if args.owners else ()
+    result = scan(args.paths, source, target, rules, args.exclude)
     code, decision = _decide(result, args.fail_on)
     if args.fail_on_vulnerable and code != NO_GO and (hit := _vulnerable(result)):
         code, decision = NO_GO, f"no-go: {counted(hit, 'Kafka client')} with a known vulnerability"

@@ -8,14 +8,15 @@ record a line with `all`: API names beside their keys, times as UTC, bytes as he
 
 import datetime as dt
 import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from client_telemetry import Unusable
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.refusal import refuses
 from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.formats.raw.errors import BadObjectKey, UndecodableRecord
@@ -28,7 +29,7 @@ from client_telemetry.subscriptions.instances import NO_INSTANCE_ID, kafka_uuid
 _PARSERS = {"client_pushes": parse_client_push, "connections": parse_connection_event}
 
 
-class NoSuchRecord(Exception):
+class NoSuchRecord(Unusable):
     """The object does not exist, or has no such record; the message says what there is."""
 
 
@@ -92,19 +93,15 @@ def _shown(field: FieldDescriptor, value: Any) -> object:
     return value
 
 
+@refuses("show-record")
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("show-record", "Prints the record of a raw dump that a finding cites.")
     parser.add_argument("--raw", required=True, help="folder or URL that contains v1/")
     parser.add_argument("object", help="key of the object, starting at v1/")
     parser.add_argument("sequence", help="number of the record, or `all`")
     args = parser.parse_args(argv)
-    url = absolute_url(args.raw)
-    try:
-        for record in _wanted(RawLocation(url), args.object, args.sequence):
-            print(json.dumps(record, indent=None if args.sequence == "all" else 1, ensure_ascii=True))
-    except NoSuchRecord as error:
-        print(f"client-telemetry show-record: {error}", file=sys.stderr)
-        return 2
+    for record in _wanted(RawLocation(absolute_url(args.raw)), args.object, args.sequence):
+        print(json.dumps(record, indent=None if args.sequence == "all" else 1, ensure_ascii=True))
     return 0
 
 

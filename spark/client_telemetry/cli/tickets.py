@@ -22,18 +22,18 @@ from typing import Final, NamedTuple
 
 from client_telemetry.campaign.answers import from_report
 from client_telemetry.campaign.gate import decide
-from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.cli.campaign_options import (
     add_campaign,
     add_campaigns_file,
     add_reports,
-    refuse,
+    named_in_errors,
 )
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.output_file import whole_file
+from client_telemetry.console.refusal import refuses
 from client_telemetry.formats import report_file
-from client_telemetry.formats.report_file import NotAReport, Report, add_report
+from client_telemetry.formats.report_file import Report, add_report
 from client_telemetry.trackers import import_files, jira
 from client_telemetry.trackers.http import Api, TrackerError
 from client_telemetry.trackers.jira import Jira
@@ -93,6 +93,7 @@ KINDS: Final = {
 }
 
 
+@refuses("tickets")
 def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
@@ -106,8 +107,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if tracker is None:
             return _write(import_files.import_csv(tickets, args.csv), args.out)
         return _synchronize(tracker, tickets, send=args.send)
-    except (BadCampaign, NotAReport, OSError) as error:
-        return refuse("tickets", args, error)
     except TrackerError as error:
         print(f"client-telemetry tickets: {error}", file=sys.stderr)
         return REFUSED
@@ -182,7 +181,8 @@ def _of_campaign(args: argparse.Namespace) -> list[Ticket]:
     from client_telemetry.reports.campaign.tickets import tickets
     from client_telemetry.reports.campaign.view import view
 
-    campaign, standing, knowledge, until = read_input(args, args.campaign)
+    with named_in_errors(args.campaigns):
+        campaign, standing, knowledge, until = read_input(args, args.campaign)
     decision = decide(campaign, standing.changes, standing.reports, knowledge, until)
     return tickets(view(campaign, standing.changes, standing.reports, decision, until))
 

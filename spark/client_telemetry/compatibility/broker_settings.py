@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge.logins import mechanisms_in
 from client_telemetry.knowledge.vocabulary import Answer, all_of, any_of, negated
 
@@ -23,7 +24,7 @@ _ONLY_WITH = "only with "
 _METADATA_VERSION = "metadata.version"
 
 
-class UnreadableSetting(ValueError):
+class UnreadableSetting(Unusable):
     """Not a valid condition; the message has the term and the reason."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from client_telemetry import Unusable
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
 from client_telemetry.console.formulas import guarded
 from client_telemetry.console.output_file import whole_file, write_csv
@@ -53,7 +54,7 @@ _UNKNOWN = ("?", "UNKNOWN")
 _YES_NO = {"": None, "yes": True, "no": False}
 
 
-class UnreadableList(ValueError):
+class UnreadableList(Unusable):
     """The input file cannot be used at all."""
 
 

@@ -6,10 +6,12 @@ Kafka 0.11 is the dividing line: every version that 4.x removed for producers an
 from collections.abc import Collection, Iterable
 from functools import cache
 
-from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.knowledge import apis, releases, served
 
 _SINCE = (0, 11, 0, 0)
+
+Use = tuple[int, int, *tuple[object, ...]]
+"""API key, version, and what more is known of these requests."""
 
 
 @cache
@@ -25,7 +27,7 @@ def _first_release(key: int, version: int) -> tuple[int, ...] | None:
     )
 
 
-def speaks_as_of_0_11(api_uses: Iterable[ApiUse]) -> bool:
+def speaks_as_of_0_11(api_uses: Iterable[Use]) -> bool:
     """Whether every version that was seen, answered or refused, was introduced in 0.11 or later. ApiVersions,
     SaslHandshake and telemetry do not count.
     """
@@ -37,7 +39,7 @@ def speaks_as_of_0_11(api_uses: Iterable[ApiUse]) -> bool:
     return bool(ages) and all(age is not None and age >= _SINCE for age in ages)
 
 
-def negotiates_as_of_0_11(api_uses: Collection[ApiUse]) -> bool:
+def negotiates_as_of_0_11(api_uses: Collection[Use]) -> bool:
     """Whether the client was seen to ask for versions, using ApiVersions 1 or later, and all its other requests are of
     0.11 or later too.
     """
@@ -49,7 +51,7 @@ def negotiates_as_of_0_11(api_uses: Collection[ApiUse]) -> bool:
     )
 
 
-def is_as_young_as(api_uses: Iterable[ApiUse], key: int, version: int) -> bool:
+def is_as_young_as(api_uses: Iterable[Use], key: int, version: int) -> bool:
     """Whether some version that was seen was introduced with the same release as this one, or later: the client's
     author then had both at hand.
     """

@@ -5,6 +5,7 @@
 import argparse
 from collections.abc import Collection, Iterable, Mapping
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge.logins import MECHANISMS, mechanisms_in
 
 Offered = Mapping[str, tuple[str, ...]]
@@ -13,7 +14,7 @@ Offered = Mapping[str, tuple[str, ...]]
 EXAMPLE = "CLIENTS=SCRAM-SHA-512,PLAIN"
 
 
-class BadMechanisms(ValueError):
+class BadMechanisms(Unusable):
     """The text does not state mechanisms of listeners; the message says what to write instead."""
 
 

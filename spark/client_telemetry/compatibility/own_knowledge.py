@@ -13,6 +13,7 @@ from pathlib import Path
 from client_telemetry import knowledge
 from client_telemetry.compatibility import cluster_notes, fingerprints, mixed_window
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.refusal import refuses
 from client_telemetry.knowledge import (
     DamagedKnowledge,
     OwnKnowledge,
@@ -48,7 +49,7 @@ def use_folder(folder: Path | str | None) -> OwnKnowledge | None:
     knowledge.use_own(own)
     try:
         check()
-    except (DamagedKnowledge, ValueError):
+    except ValueError:
         knowledge.use_own(None)
         raise
     return own
@@ -185,13 +186,13 @@ def overridden() -> Iterator[str]:
 
 def main(argv: Sequence[str] | None = None, subcommand: str = "knowledge-check") -> int:
     """`subcommand`: what it was called by."""
+    return refuses(subcommand)(lambda argv: _checked(argv, subcommand))(argv)
+
+
+def _checked(argv: Sequence[str] | None, subcommand: str) -> int:
     parser = Arguments(subcommand, "Check a folder of your own knowledge.")
     parser.add_argument("folder", metavar="FOLDER", help="folder of CSV files (docs/knowledge-base.md)")
-    try:
-        own = use_folder(parser.parse_args(argv).folder)
-    except ValueError as error:
-        print(f"client-telemetry {subcommand}: {error}", file=sys.stderr)
-        return 2
+    own = use_folder(parser.parse_args(argv).folder)
     for name, text in sorted(own.texts.items() if own else ()):
         rows = sum(1 for line in text.splitlines()[1:] if line.strip())
         print(f"{name}: {rows} row{'s' * (rows != 1)}")

@@ -19,7 +19,12 @@ def whole_file(path: Path) -> Iterator[TextIO]:
             yield opened
         return
     partial = path.with_name(path.name + ".partial")
-    with partial.open("w", encoding="utf-8", newline="") as opened:
+    try:
+        opened = partial.open("w", encoding="utf-8", newline="")
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    with opened:
         yield opened
     partial.replace(path)
 

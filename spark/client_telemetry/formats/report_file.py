@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NotRequired, TypedDict, TypeVar
 
+from client_telemetry import Unusable
+
 NAME: Final = "report.json"
 LARGEST_BYTES: Final = 2**30
 _T = TypeVar("_T")
 
 
-class NotAReport(ValueError):
+class NotAReport(Unusable):
     """A document is not the report.json of an upgrade report; the message has one line."""
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NotRequired, TypedDict, cast
 
+from client_telemetry import Unusable
+
 FORMAT: Final = "client-telemetry target 1"
 LARGEST_FILE: Final = 16 * 1024 * 1024
 """Bytes."""
@@ -22,7 +24,7 @@ REFUSED: Final = "refused"
 """Its values."""
 
 
-class UnusableTarget(ValueError):
+class UnusableTarget(Unusable):
     """Not a file of a measured target; the message says why."""
 
 

@@ -1,7 +1,9 @@
 """Text files that people made."""
 
+from client_telemetry import Unusable
 
-class NotText(ValueError):
+
+class NotText(Unusable):
     """Neither UTF-8 nor UTF-16; the message says which it seemed to be, and where it stops being it."""
 
 

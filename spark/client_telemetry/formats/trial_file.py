@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypedDict, cast
 
+from client_telemetry import Unusable
 from client_telemetry.console.output_file import replace_file
 from client_telemetry.formats import report_file
 
@@ -16,7 +17,7 @@ REHEARSAL = "rehearsal.json"
 REPLAY = "replay.json"
 
 
-class NotATrial(ValueError):
+class NotATrial(Unusable):
     """The file is not one that this version can read, or is about another report; the message has one line."""
 
 

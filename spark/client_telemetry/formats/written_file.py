@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Final, NotRequired, TypedDict, cast
 
+from client_telemetry import Unusable
+
 NAME: Final = "written.json"
 FORMAT: Final = 1
 
@@ -139,7 +141,7 @@ Written = TypedDict(
 """The whole document. `seen_not_written`: anchors of clients. `inventory`: day of the table `artefacts` that it comes from."""
 
 
-class NotWritten(ValueError):
+class NotWritten(Unusable):
     """The file is not a join that this version can read, or is about another report; the message has one line."""
 
 

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from client_telemetry import Unusable
+
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-class NotHosts(ValueError):
+class NotHosts(Unusable):
     """A line of the file is not an address or network with a name."""
 
 

@@ -6,13 +6,14 @@ from typing import get_type_hints
 
 import yaml
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge.user_patterns import BadPattern, UserPattern
 
 _PATTERNS = ("principal", "client_id", "group_id", "client_address")
 _TEXTS = ("name", "owner", "contact")
 
 
-class BadOwnerRule(ValueError):
+class BadOwnerRule(Unusable):
     """A rule cannot be used; the message names the rule, its line and the mistake."""
 
 

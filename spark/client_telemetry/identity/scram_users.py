@@ -11,6 +11,8 @@ With `--zookeeper Z` (KIP-84, before 4.0) a line has the quotas and the credenti
 import re
 from typing import Final
 
+from client_telemetry import Unusable
+
 _CREDENTIALS: Final = re.compile(
     r"SCRAM credential configs for user-principal '(?P<user>.+)' are (?P<configs>SCRAM-SHA-\d+=.*)"
 )
@@ -33,7 +35,7 @@ _PRINCIPAL_TYPE: Final = "User:"
 _COMMAND: Final = "kafka-configs.sh --describe --entity-type users"
 
 
-class NotADescription(ValueError):
+class NotADescription(Unusable):
     """The text is not output of the tool; the message says which command to run."""
 
 

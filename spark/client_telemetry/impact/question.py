@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 
+from client_telemetry import Unusable
 from client_telemetry.compatibility.broker_settings import BrokerSetup
 from client_telemetry.knowledge import measured_targets
 from client_telemetry.knowledge.broker_guess import declared
@@ -19,7 +20,7 @@ ListenerLogin = tuple[str | None, str | None]
 """The listener and the SASL mechanism of connections; None = not known."""
 
 
-class NoSuchQuestion(Exception):
+class NoSuchQuestion(Unusable):
     """The question cannot be answered as asked; the message says what to ask instead."""
 
 

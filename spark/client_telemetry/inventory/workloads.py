@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from client_telemetry import Unusable
 from client_telemetry.identity.hosts import HostNames, parsed_address
 
 
-class UnusableWorkloads(ValueError):
+class UnusableWorkloads(Unusable):
     """A file does not say what runs where; the message names it, the reason and what to do."""
 
 

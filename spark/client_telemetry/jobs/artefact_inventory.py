@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import day
 from client_telemetry.console.counted import counted
 from client_telemetry.identity.owners import load_owner_rules
@@ -23,7 +24,7 @@ from client_telemetry.jobs.artefacts_of_lake import workloads_at
 from client_telemetry.knowledge import releases
 from client_telemetry.pipeline.fetched_folder import LeftOut, fetched
 from client_telemetry.pipeline.options import add_options
-from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run, use_own_knowledge
+from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.tables.artefacts import ARTEFACTS
 
@@ -33,7 +34,7 @@ _MOST_WARNINGS = 10
 
 def artefact_inventory(stage: Stage) -> Outcome:
     args = stage.arguments
-    use_own_knowledge(args.knowledge)
+    use_folder(args.knowledge)
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     branch = stage.branch((ARTEFACTS,))
     workloads = workloads_at(args.workloads) if args.workloads else None

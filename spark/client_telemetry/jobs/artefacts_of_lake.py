@@ -3,12 +3,13 @@
 from dataclasses import replace
 from typing import Final
 
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.formats.written_file import Written
 from client_telemetry.inventory import stored, workload_files
 from client_telemetry.inventory.joined import join
 from client_telemetry.inventory.workloads import UnusableWorkloads, Workloads
 from client_telemetry.pipeline.inputs import as_read
-from client_telemetry.pipeline.stage import Stage, use_own_knowledge
+from client_telemetry.pipeline.stage import Stage
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.inventory.document import as_json
 from client_telemetry.reports.upgrade import decision
@@ -44,7 +45,7 @@ def with_artefacts(stage: Stage, report: UpgradeReport) -> UpgradeReport:
     days = stage.lake.published_days(stage.cluster, STAGE) if snapshot is not None else set()
     for day in sorted(days, reverse=True):
         if rows := as_read(stage, ARTEFACTS, snapshot or 0, dt=day):
-            use_own_knowledge(stage.arguments.knowledge)
+            use_folder(stage.arguments.knowledge)
             seen = seen_clients(report)
             written = stored.written(rows, seen.source, seen.target)
             joined = join(written, seen, workloads_at(stage.arguments.workloads))

@@ -7,6 +7,7 @@ upgrade_verdicts and upgrade_findings.
 from collections.abc import Sequence
 
 from client_telemetry.compatibility.listener_mechanisms import BadMechanisms, add_mechanisms
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.impact.answer import OF_APPLICATIONS, READ, ROWS_WITHOUT_SPARK, answer, by_worst_client
@@ -24,7 +25,6 @@ from client_telemetry.pipeline.stage import (
     Stage,
     parser,
     run,
-    use_own_knowledge,
 )
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.tables.artefacts import ARTEFACTS
@@ -37,7 +37,7 @@ TABLES = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
 
 def impact(stage: Stage) -> Outcome:
     args, lake = stage.arguments, stage.lake
-    use_own_knowledge(args.knowledge)
+    use_folder(args.knowledge)
     if args.hosts:
         read_text_file(args.hosts, "host names", host_names)
     days = days_of_evidence(stage.lake, stage.arguments)

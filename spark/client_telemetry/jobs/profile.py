@@ -1,11 +1,12 @@
 """profile: from connections and sessions to clients: who is out there, and who owns them."""
 
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.options import add_options, no_days
 from client_telemetry.pipeline.queries import queries
-from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run, use_own_knowledge
+from client_telemetry.pipeline.stage import Outcome, Slice, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.profile.clients import READ, clients
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
@@ -21,7 +22,7 @@ CONNECTIONS = (
 
 def profile(stage: Stage) -> Outcome:
     args = stage.arguments
-    use_own_knowledge(args.knowledge)
+    use_folder(args.knowledge)
     days, lake, cluster = args.days, stage.lake, stage.cluster
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     stage.warnings += rule_hints(rules)

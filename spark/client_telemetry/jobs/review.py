@@ -11,6 +11,7 @@ from functools import partial
 
 from client_telemetry.activity.table_evidence import OF_POINTS, pushed_series
 from client_telemetry.compatibility.listener_mechanisms import add_mechanisms
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.jobs import review_parts
@@ -21,7 +22,7 @@ from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.inputs import StageInputs
 from client_telemetry.pipeline.options import add_options
 from client_telemetry.pipeline.queries import queries
-from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, days, parser, run, use_own_knowledge
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, days, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.review import applications, decision, workers
 from client_telemetry.review.from_tables import READ, reviewed
@@ -35,7 +36,7 @@ from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 
 def review_upgrades(stage: Stage) -> Outcome:
     """In order of time."""
-    use_own_knowledge(stage.arguments.knowledge)
+    use_folder(stage.arguments.knowledge)
     with collector_paused():
         outcomes = [_review_upgrade(stage, plan) for plan in planned(stage.arguments, stage.lake)]
     last = outcomes[-1]

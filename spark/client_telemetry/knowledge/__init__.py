@@ -22,6 +22,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+from client_telemetry import Unusable
+
 OWN_FILES = (
     "artefact_packages.csv",
     "broker_api_versions.csv",
@@ -88,7 +90,7 @@ class Line(int):
         return line
 
 
-class DamagedKnowledge(ValueError):
+class DamagedKnowledge(Unusable):
     """A contradiction or mistake in a knowledge file; names file, line and reason. Line 0: the folder itself."""
 
     def __init__(self, file: str, line: int, reason: str) -> None:
@@ -105,7 +107,7 @@ class OwnKnowledge:
     texts: Mapping[str, str]
 
 
-class UnusablePackage(ValueError):
+class UnusablePackage(Unusable):
     """A data package that is damaged, not trusted, or not for this version of the program; the message has one line."""
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 from zipfile import BadZipFile, ZipFile
 
-from client_telemetry import knowledge
+from client_telemetry import Unusable, knowledge
 from client_telemetry.knowledge import apis, broker_configuration, features, releases, served
 from client_telemetry.knowledge.features import Levels
 
@@ -57,7 +57,7 @@ class Definition(TypedDict, total=False):
     deprecatedVersions: str
 
 
-class UnusableJar(ValueError):
+class UnusableJar(Unusable):
     """Not a kafka-clients jar, or its message definitions cannot be read."""
 
 

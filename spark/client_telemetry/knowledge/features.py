@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge import (
     DamagedKnowledge,
     apis,
@@ -35,7 +36,7 @@ APIS_COLUMNS = (
 METADATA_VERSION = "metadata.version"
 
 
-class UnusableFeatures(ValueError):
+class UnusableFeatures(Unusable):
     """A feature or level that the release does not have; the message lists what it has."""
 
 

@@ -6,6 +6,7 @@ Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so a question ab
 import datetime as dt
 from functools import cache
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge import DamagedKnowledge, measured_target, rows
 
 FILE = "releases.csv"
@@ -17,7 +18,7 @@ UNREVIEWED_FILE = "unreviewed_releases.csv"
 UNREVIEWED_COLUMNS = ("release", "not_known", "source")
 
 
-class UnusableRelease(ValueError):
+class UnusableRelease(Unusable):
     """Base of the reasons why a release, or a pair of them, cannot be assessed."""
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge import DamagedKnowledge, Line
 
 
-class BadPattern(ValueError):
+class BadPattern(Unusable):
     """The pattern cannot be used; the message is what follows the pattern in a sentence."""
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge import features
 from client_telemetry.knowledge.features import Levels
 from client_telemetry.knowledge_package.class_file import ClassFile, Step, UnreadableClass
@@ -21,7 +22,7 @@ FeatureLevels = Mapping[str, Levels]
 _LATEST, _LOWEST = "LATEST_PRODUCTION", "MINIMUM_VERSION"
 
 
-class UnusableServerJar(ValueError):
+class UnusableServerJar(Unusable):
     """Not the kafka-server-common jar of a release since 4.0, or its features are not written as they have been so far."""
 
 

@@ -6,6 +6,7 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge import UnusablePackage
 from client_telemetry.knowledge_package import package_files
 from client_telemetry.knowledge_package.package_files import MOST_BYTES, PackageFiles
@@ -13,7 +14,7 @@ from client_telemetry.knowledge_package.package_files import MOST_BYTES, Package
 TIMEOUT_S = 30
 
 
-class NotFetched(ValueError):
+class NotFetched(Unusable):
     """An address that does not answer with the whole of what was asked for; the message has one line."""
 
 

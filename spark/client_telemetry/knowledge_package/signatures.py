@@ -14,6 +14,7 @@ from importlib.resources import files as resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge import UnusablePackage
 from client_telemetry.knowledge_package.package_files import MANIFEST, SIGNATURE, PackageFiles
 
@@ -27,7 +28,7 @@ TRUSTED = "CLIENT_TELEMETRY_KNOWLEDGE_TRUST"
 SHIPPED_KEYS = "trusted_keys.txt"
 
 
-class UnusableKey(ValueError):
+class UnusableKey(Unusable):
     """Text or file that is no Ed25519 key; the message says which form is expected."""
 
 

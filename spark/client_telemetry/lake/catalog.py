@@ -23,6 +23,7 @@ from sqlalchemy import select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from client_telemetry import Unusable
 from client_telemetry.formats.raw.file_system import has_secret_option, without_userinfo
 from client_telemetry.lake.iceberg_internals import server_time
 from client_telemetry.lake.local_catalog import LOCAL_CATALOG
@@ -58,7 +59,7 @@ FORGETS_BRANCHES = (
 )
 
 
-class NoSuchLake(Exception):
+class NoSuchLake(Unusable):
     """The lake's location or catalog cannot be used."""
 
 

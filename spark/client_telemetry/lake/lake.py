@@ -40,6 +40,7 @@ from client_telemetry.lake.catalog import (
     NAMESPACE,
     NoSuchLake,
     is_local,
+    is_missing,
     open_catalog,
 )
 from client_telemetry.lake.commits import Change, again_if, committed, is_gone
@@ -455,6 +456,15 @@ class Lake:
         from.
         """
         return Branch(self, refs.branch_name(run_id, cluster_id, stage), cluster_id, self.recover(cluster_id))
+
+
+def existing_lake(location: str) -> Lake:
+    """For commands that only read. Raises NoSuchLake: opening a lake that is not there would create it."""
+    if is_missing(location):
+        raise NoSuchLake(
+            f"no lake at {location}: name the folder or URL of one (`lake` in the clusters file)"
+        )
+    return Lake(None, location)
 
 
 def _loaded(load: Callable[[], _Tables]) -> _Tables:

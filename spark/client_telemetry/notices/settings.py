@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from client_telemetry import Unusable
 from client_telemetry.campaign.plan import BadCampaign
 from client_telemetry.campaign.yaml_entry import Entry, bad, document
 from client_telemetry.reports.markup import is_address
@@ -20,7 +21,7 @@ _KEYS: Final = ("mail", "operators", "owners", "deadline_days", "published_by")
 _MAIL_KEYS: Final = ("server", "from", "security", "user")
 
 
-class BadNotices(ValueError):
+class BadNotices(Unusable):
     """The file cannot be used; the message names it, the line, and what to write."""
 
 

@@ -19,17 +19,14 @@ from typing import NoReturn
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
-from client_telemetry.compatibility.own_knowledge import use_folder
+from client_telemetry import Unusable
 from client_telemetry.console.arguments import day
 from client_telemetry.formats.locations import absolute_url
-from client_telemetry.formats.raw.file_system import UnusableLocation, file_system, without_userinfo
-from client_telemetry.knowledge import UnusablePackage
+from client_telemetry.formats.raw.file_system import file_system, without_userinfo
 from client_telemetry.knowledge_package import store
-from client_telemetry.knowledge_package.signatures import UnusableKey
 from client_telemetry.lake.branch import Branch
 from client_telemetry.lake.catalog import (
     CATALOG_SETTING,
-    NoSuchLake,
     WrongClock,
     check_clock,
     spark_settings,
@@ -60,7 +57,7 @@ _ATTEMPTS = 3
 _GATES_AT_ONCE = 4
 
 
-class BadArguments(Exception):
+class BadArguments(Unusable):
     """The request cannot be fulfilled; the message says what to write instead."""
 
 
@@ -107,14 +104,6 @@ def parser(stage: str, documentation: str | None, of_a_cluster: bool = True) -> 
         "--knowledge-package", help="package of the knowledge base; default: the one that is kept"
     )
     return arguments
-
-
-def use_own_knowledge(folder: str | None) -> None:
-    """Activate the user's own knowledge; raises BadArguments for a mistake in it."""
-    try:
-        use_folder(folder)
-    except ValueError as error:
-        raise BadArguments(str(error)) from error
 
 
 def spark_session(stage: str, lake: str, workers_import: str | None = None) -> SparkSession:
@@ -334,7 +323,7 @@ def _outcome(work: Stage, body: Callable[[Stage], Outcome]) -> Outcome:
 def _failure(stage: str, error: Exception) -> tuple[int, str | None]:
     """The exit code, and the line that says what to do; None for an error that nobody foresaw."""
     match error:
-        case BadArguments() | NoSuchLake() | UnusableLocation() | UnusablePackage() | UnusableKey():
+        case Unusable():
             return BAD_ARGUMENTS, f"{stage}: {error}"
         case quality.GateFailed():
             return GATE_FAILED, str(error)

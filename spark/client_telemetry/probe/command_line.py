@@ -14,15 +14,15 @@ from pathlib import Path
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.output_file import whole_file
 from client_telemetry.console.progress import Progress
+from client_telemetry.console.refusal import refuses
 from client_telemetry.formats import target_file
 from client_telemetry.probe import measurement, probing, request_bodies
-from client_telemetry.probe.listener import Listener, UnusableSettings, read_properties
-from client_telemetry.probe.measurement import Measured, NothingMeasured
+from client_telemetry.probe.listener import Listener, read_properties
+from client_telemetry.probe.measurement import Measured
 from client_telemetry.probe.probing import Limits
 
-BAD_ARGUMENTS = 2
 
-
+@refuses("probe")
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("probe", __doc__)
     parser.add_argument("bootstrap", metavar="HOST:PORT[,…]", help="brokers to start with")
@@ -46,21 +46,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"--rate={args.rate:g} is not a number of requests a second: use 1 to 1000")
     if not args.output and not args.dry_run:
         parser.error("name the file to write: --output target.json, or --dry-run to see what would be sent")
-    try:
-        settings = read_properties(args.command_config) if args.command_config else {}
-        bootstrap = measurement.bootstrap_listeners(args.bootstrap, settings)
-        if args.dry_run:
-            print("\n".join(dry_run(bootstrap)))
-            return 0
-        with Progress(f"connecting to {args.bootstrap}") as progress:
-            measured = measurement.measure(bootstrap, limits(args.rate), progress)
-        return _write(args.output, bootstrap, measured)
-    except (UnusableSettings, NothingMeasured) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
-        return BAD_ARGUMENTS
-    except OSError as error:
-        print(f"{parser.prog}: {error.filename or args.output}: {error.strerror}", file=sys.stderr)
-        return BAD_ARGUMENTS
+    settings = read_properties(args.command_config) if args.command_config else {}
+    bootstrap = measurement.bootstrap_listeners(args.bootstrap, settings)
+    if args.dry_run:
+        print("\n".join(dry_run(bootstrap)))
+        return 0
+    with Progress(f"connecting to {args.bootstrap}") as progress:
+        measured = measurement.measure(bootstrap, limits(args.rate), progress)
+    return _write(args.output, bootstrap, measured)
 
 
 def limits(per_second: float) -> Limits:
@@ -107,7 +100,3 @@ def dry_run(bootstrap: Sequence[Listener]) -> list[str]:
         only = "" if permission.permitted == request_bodies.YES else f" (only {permission.permitted})"
         lines.append(f"  {name}{only}: {request.body.hex() or 'nothing'} ({permission.reason})")
     return [*lines, "Not sent:", *(f"  {line}" for line in left_out)]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from client_telemetry import Unusable
 from client_telemetry.compatibility import java_properties
 from client_telemetry.compatibility.java_properties import UnreadableProperties
 from client_telemetry.probe.connection import Address, Connection, connect
@@ -24,7 +25,7 @@ class ScramCredentials(NamedTuple):
     password: str
 
 
-class UnusableSettings(ValueError):
+class UnusableSettings(Unusable):
     """A client.properties file or an address that cannot be used; the message says what to write instead."""
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TypedDict
 
+from client_telemetry import Unusable
 from client_telemetry.formats import target_file
 from client_telemetry.knowledge import apis, broker_guess
 from client_telemetry.knowledge.api_key import ApiKey
@@ -31,7 +32,7 @@ _METADATA_VERSION = 2
 """The first with the cluster's id; 0.10.1 and later have it, and no list of topics in it means none."""
 
 
-class NothingMeasured(Exception):
+class NothingMeasured(Unusable):
     """No broker could be asked; the message says what became of each address."""
 
 

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Final
 from zipfile import BadZipFile, ZipFile
 
+from client_telemetry import Unusable
 from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.broker_release import Definition, Field, Value, definition
 from client_telemetry.probe.request_bodies import COLUMNS, FILE, Request
 
 
-class UnusableJar(ValueError):
+class UnusableJar(Unusable):
     """Not a kafka-clients jar, or a message definition that cannot be encoded."""
 
 

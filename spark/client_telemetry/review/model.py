@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from client_telemetry import Unusable
 from client_telemetry.activity.records import FailedLogin
 from client_telemetry.review import outcome
 from client_telemetry.review.outcome import Happened, Kind, Outcome
@@ -12,7 +13,7 @@ from client_telemetry.review.prediction import Comparison, Prediction
 from client_telemetry.review.rule_records import RuleRecord
 
 
-class WindowWithoutData(ValueError):
+class WindowWithoutData(Unusable):
     """Nothing was recorded of any client before or after; the message says which."""
 
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
+from client_telemetry import Unusable
 from client_telemetry.activity.records import BrokerRun, FeatureLevels
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.measured_targets import may_be
@@ -31,7 +32,7 @@ ELECTION_SECONDS = 30.0
 """How long after the last start leaders move back, and how long clients need to follow."""
 
 
-class NoSuchUpgrade(ValueError):
+class NoSuchUpgrade(Unusable):
     """The brokers did not go from one release to the other; the message says what they did."""
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from typing import Protocol
 
+from client_telemetry import Unusable
 from client_telemetry.sources.arrivals import Form
 from client_telemetry.sources.dump_root import DumpRoot
 from client_telemetry.sources.log_files import LogFile
@@ -16,7 +17,7 @@ from client_telemetry.sources.staged import Staged
 from client_telemetry.sources.stored_file import StoredFile
 
 
-class Refused(ValueError):
+class Refused(Unusable):
     """The source cannot be converted as declared, or as it is: another attempt would fail the same way. The message
     says what to do instead.
     """

@@ -22,6 +22,7 @@ from typing import IO, Any, BinaryIO
 
 import zstandard
 
+from client_telemetry import Unusable
 from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, as_file, open_decompressed, opened_as
 
 MEMBER = "!/"
@@ -44,7 +45,7 @@ _DAMAGES = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, OS
 """zlib and lzma: of members of zip. RuntimeError: of zipfile, also for a method of compression that it does not know."""
 
 
-class UnusableArchive(ValueError):
+class UnusableArchive(Unusable):
     """No file can be taken out of it; the message says why, and what to do."""
 
 

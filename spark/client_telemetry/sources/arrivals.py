@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from client_telemetry import Unusable
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.dump_root import DumpRoot
 from client_telemetry.sources.log_files import LogFile, opened
@@ -32,7 +33,7 @@ _NOT_ALL = -1
 _MAX_TAIL_BYTES = 64 * 2**20
 
 
-class StillWritten(ValueError):
+class StillWritten(Unusable):
     """A file changed during its conversion. Nothing was kept; another attempt takes all of it or leaves it out."""
 
 

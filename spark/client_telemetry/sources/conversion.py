@@ -8,6 +8,7 @@ from datetime import UTC, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge.releases import UnusableRelease
 from client_telemetry.sources.adapter import Conversion, Refused, Source
 from client_telemetry.sources.adapters import adapter_of, formats
@@ -19,7 +20,7 @@ _OPTIONS = {"release", "zone", "year"}
 _KEYS = {"format", "files"} | _OPTIONS
 
 
-class UnusableSource(ValueError):
+class UnusableSource(Unusable):
     """The declaration is not a valid source; the message says what to write."""
 
 

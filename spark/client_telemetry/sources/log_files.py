@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from client_telemetry import Unusable
 from client_telemetry.sources.archives import MEMBER
 from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, open_decompressed
 from client_telemetry.sources.log_text import open_objects, open_text
@@ -28,7 +29,7 @@ _COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".lz4", ".Z")
 LINE_BLOCK_BYTES = 4 * 2**20
 
 
-class NoLogs(ValueError):
+class NoLogs(Unusable):
     """Nothing was named, or what was named does not exist; the message says what to write."""
 
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from pyarrow import fs
 
+from client_telemetry import Unusable
 from client_telemetry.formats.raw.file_system import UnusableLocation, without_userinfo
 from client_telemetry.sources.archives import (
     ENDINGS,
@@ -27,7 +28,7 @@ _READ_BYTES = 4 * 2**20
 """Bytes of an object to read at once: each read is a request."""
 
 
-class NoSuchLocation(ValueError):
+class NoSuchLocation(Unusable):
     """The named location cannot hold files; the message says what to write."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from client_telemetry import Unusable
 from client_telemetry.console.formulas import guarded
 from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.subscriptions.instances import (
@@ -25,7 +26,7 @@ COLUMNS = (
 )
 
 
-class UnreadableClients(ValueError):
+class UnreadableClients(Unusable):
     """The file is unusable; one line with the file and the reason."""
 
 

@@ -14,17 +14,16 @@ from pathlib import Path
 
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
+from client_telemetry.console.refusal import refuses
 from client_telemetry.knowledge import releases
 from client_telemetry.subscriptions import client_file, configured_file
 from client_telemetry.subscriptions.advice import instead
 from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
 from client_telemetry.subscriptions.client_file import ClientFile, UnreadableClients
 from client_telemetry.subscriptions.configuration import SELECTORS, RefusedByKafka, Subscription, parse
-from client_telemetry.subscriptions.configured_file import UnreadableSubscriptions
 from client_telemetry.subscriptions.instances import is_address
 from client_telemetry.subscriptions.java_runtime import (
     JavaRuntime,
-    NoJava,
     UnsureMatch,
     follows_the_java_release,
 )
@@ -34,6 +33,7 @@ FIRST_RELEASE = (3, 7)
 ANSWER_COLUMNS = ("subscriptions", "push_interval_ms", "requested_metrics", "subscription_id")
 
 
+@refuses("subscription-check")
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = Arguments(
         "subscription-check",
@@ -82,15 +82,9 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         _warn_of_java_releases(subscriptions, clients, release)
         progress(f"writing {args.output}")
         client_file.write(args.output, (*_kept(clients), *ANSWER_COLUMNS), rows)
-    except (releases.UnusableRelease, UnreadableSubscriptions, UnreadableClients, NoJava) as error:
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
-        return 2
     except UnsureMatch as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 4
-    except OSError as error:
-        print(f"{PROGRAM}: {args.output}: {error.strerror}", file=sys.stderr)
-        return 2
     return 1 if refused else 0
 
 

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from client_telemetry import Unusable
 from client_telemetry.subscriptions.configuration import INTERVAL_MS, MATCH, METRICS
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _KEYS = {"name", "metrics", "interval_ms", "match"}
 
 
-class UnreadableSubscriptions(ValueError):
+class UnreadableSubscriptions(Unusable):
     """The file is unusable; one line with the file and the reason."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import takewhile
 
+from client_telemetry import Unusable
 from client_telemetry.knowledge.telemetry_metrics import ALL_METRICS, java_metrics, standard_metrics
 from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
 from client_telemetry.subscriptions.configuration import parse
@@ -63,7 +64,7 @@ _ESCAPED = {",": r"\x2C", "=": r"\x3D", "\n": r"\n", "\t": r"\t", "\r": r"\r", "
 _LONGEST_ALTERNATIVE = 200
 
 
-class UnusableGoal(ValueError):
+class UnusableGoal(Unusable):
     """The goal is unusable; one line with the reason and what to write instead."""
 
 

@@ -25,6 +25,8 @@ from py4j.protocol import (
     get_return_value,
 )
 
+from client_telemetry import Unusable
+
 _SEPARATOR = "\0"
 MATCHING_SECONDS = 30.0
 """For one pattern on all values; anything slower is backtracking without end."""
@@ -41,7 +43,7 @@ _OPTIONS = (
 _FOLLOWS_THE_JAVA_RELEASE = re.compile(r"\\[bBpPXN]|\(\?[a-zA-Z-]*[uU]")
 
 
-class NoJava(RuntimeError):
+class NoJava(Unusable):
     """There is no Java, or it did not start."""
 
 

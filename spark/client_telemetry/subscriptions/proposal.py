@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from client_telemetry import Unusable
 from client_telemetry.subscriptions.configured_file import Resource, resource_of
 
 ADD, ALTER, DELETE = "add", "alter", "delete"
 ACTIONS = (ADD, ALTER, DELETE)
 
 
-class UnusableProposal(ValueError):
+class UnusableProposal(Unusable):
     """The proposal is unusable; one line with the reason and what to write instead."""
 
 

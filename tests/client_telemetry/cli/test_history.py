@@ -118,3 +118,11 @@ def test_the_sample_as_csv(sample_run, capsys):
 def test_an_empty_lake_is_reported(tmp_path, capsys):
     assert main(["--lake", str(tmp_path)]) == 2
     assert "no lake at" in capsys.readouterr().err
+
+
+def test_a_database_that_does_not_answer_is_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "sql")
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", "postgresql+psycopg2://nobody@127.0.0.1:1/none")
+    assert main([f"--lake={tmp_path}"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("client-telemetry history: the catalog's database: ") and error.count("\n") == 1

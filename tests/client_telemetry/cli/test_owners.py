@@ -29,7 +29,7 @@ def test_what_is_missing_is_reported(tmp_path, capsys):
     assert main(["--lake", str(tmp_path / "lake"), "--owners", str(OWNERS)]) == 2
     assert (
         capsys.readouterr().err
-        == f"client-telemetry owners: no lake at {tmp_path / 'lake'}: give the `lake` of the clusters file\n"
+        == f"client-telemetry owners: no lake at {tmp_path / 'lake'}: name the folder or URL of one (`lake` in the clusters file)\n"
     )
     assert not (tmp_path / "lake").exists()
 

@@ -105,7 +105,7 @@ def test_what_cannot_be_answered_is_said_in_one_line(tmp_path, capsys, arguments
         ("--scram-users=nowhere.txt", "there is no file of SCRAM users at nowhere.txt"),
         ("--hosts=nowhere.txt", "there is no file of host names at nowhere.txt"),
         ("--knowledge=nowhere", "nowhere: there is no such folder"),
-        ("--artefacts=nowhere", "nowhere: there is no such file or folder"),
+        ("--artefacts=nowhere", "nowhere: No such file or directory"),
         ("--workloads=pods.json", "--workloads says where artefacts run: name these with --artefacts"),
     ],
 )

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from pyarrow import fs
 
+from client_telemetry import Unusable
+
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """Hadoop's schemes for S3."""
 
@@ -29,7 +31,7 @@ class StoreRetries(fs.AwsDefaultS3RetryStrategy):  # type: ignore[misc]
         super().__init__(max_attempts=8)
 
 
-class UnusableLocation(Exception):
+class UnusableLocation(Unusable):
     """A location that cannot be used as it is written."""
 
 

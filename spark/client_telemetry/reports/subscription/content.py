@@ -17,6 +17,13 @@ SCHEMA_VERSION = 1
 SERIOUS = (ABORTS, DISCONNECTS, checks.LOSES_FOR_GOOD, checks.TOO_LARGE)
 """Harms that speak against a change; the others pass."""
 GO, NO_GO = "go", "no-go"
+COMMANDS = (
+    ("Apply", "apply"),
+    ("The same with kafka-configs.sh", "apply_with_configs"),
+    ("Verify", "look"),
+    ("Undo", "take_back"),
+    ("Required ACLs", "acls"),
+)
 
 
 @dataclass(frozen=True)

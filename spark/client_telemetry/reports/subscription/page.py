@@ -9,20 +9,13 @@ from jinja2 import Template
 
 from client_telemetry.reports.fleet.page import short_metric
 from client_telemetry.reports.markup import page_parts, template, text_file
-from client_telemetry.reports.subscription.content import size
+from client_telemetry.reports.subscription.content import COMMANDS, size
 
 CLIENTS_SHOWN = 500
 IDS_SHOWN = 12
 FILES = ("clients.csv", "instances.csv", "report.md", "report.json")
 """Beside the page."""
 _DIFFERS = 0.1
-COMMANDS = (
-    ("Apply", "apply"),
-    ("The same with kafka-configs.sh", "apply_with_configs"),
-    ("Verify", "look"),
-    ("Undo", "take_back"),
-    ("Required ACLs", "acls"),
-)
 
 
 def check_page(found: Mapping[str, Any]) -> str:

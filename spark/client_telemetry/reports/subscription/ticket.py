@@ -5,8 +5,7 @@ from typing import Any
 
 from client_telemetry.knowledge.kip511 import NO_SOFTWARE, software
 from client_telemetry.reports.markdown import bullets, code, prose, table
-from client_telemetry.reports.subscription.content import size
-from client_telemetry.reports.subscription.page import COMMANDS
+from client_telemetry.reports.subscription.content import COMMANDS, size
 
 CLIENTS_SHOWN = 50
 
