@@ -77,7 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _page(parser: Arguments, folder: Path) -> Callable[[Path, written_file.Written], bool]:
     """What adds to a page; it needs more packages than what reads artefacts."""
     try:
-        from client_telemetry.reports.upgrade.written_note import PAGE, add_written
+        from client_telemetry.reports.folder import PAGE
+        from client_telemetry.reports.upgrade.written_note import add_written
     except ModuleNotFoundError:
         parser.error("--add needs what draws pages: pip install 'client-telemetry[spark]'")
     if not (folder / PAGE).is_file():

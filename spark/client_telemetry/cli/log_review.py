@@ -21,7 +21,8 @@ from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.knowledge.releases import exact, upgrade
 from client_telemetry.knowledge_package import jars
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.reports.review.publish import PAGE, publish
+from client_telemetry.reports.folder import PAGE
+from client_telemetry.reports.review.publish import publish
 from client_telemetry.reports.review.report import report_of
 from client_telemetry.review import decision
 from client_telemetry.review.applications import of_tracks, with_applications

@@ -19,8 +19,9 @@ from client_telemetry.pipeline.stage import Stage
 from client_telemetry.reports.fleet.build import build_fleet_day, days_compared
 from client_telemetry.reports.fleet.client_metrics import Subscriptions, standard_metrics
 from client_telemetry.reports.fleet.day_curves import ClientFiles, FleetCurves, Grid
-from client_telemetry.reports.fleet.files import PAGE, publish_fleet_day
+from client_telemetry.reports.fleet.files import publish_fleet_day
 from client_telemetry.reports.fleet.model import FleetDay
+from client_telemetry.reports.folder import PAGE
 from client_telemetry.reports.names import folder_name
 from client_telemetry.tables import stages
 from client_telemetry.tables.broker_hours import BROKER_HOURS

@@ -11,10 +11,10 @@ from client_telemetry.inventory.seen import Seen, from_report
 from client_telemetry.inventory.workloads import Workloads
 from client_telemetry.pipeline.place import Place, published_place
 from client_telemetry.pipeline.stage import BadArguments
-from client_telemetry.reports.folder import replace_folder
+from client_telemetry.reports.folder import PAGE, replace_folder
 from client_telemetry.reports.inventory import document, markdown
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.upgrade.written_note import PAGE, add_written
+from client_telemetry.reports.upgrade.written_note import add_written
 
 FOLDER = "artefacts"
 REPORTS = "upgrade_impact"

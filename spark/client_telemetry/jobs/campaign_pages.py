@@ -13,8 +13,9 @@ from client_telemetry.pipeline.place import published_place
 from client_telemetry.pipeline.published_folder import StoredFolder
 from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.reports.campaign.kept_file import keep, read_kept_of
-from client_telemetry.reports.campaign.publish import FOLDER, PAGE, before, publish
+from client_telemetry.reports.campaign.publish import FOLDER, before, publish
 from client_telemetry.reports.campaign.view import view
+from client_telemetry.reports.folder import PAGE
 from client_telemetry.reports.names import folder_name
 
 

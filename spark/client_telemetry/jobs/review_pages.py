@@ -12,9 +12,10 @@ from client_telemetry.jobs.review_parts import WrittenChanges, WrittenClients
 from client_telemetry.lake.branch import Branch
 from client_telemetry.pipeline.place import published_place
 from client_telemetry.pipeline.stage import Slice, Stage
+from client_telemetry.reports.folder import PAGE
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.document import files_of_lines
-from client_telemetry.reports.review.publish import PAGE, pages, put
+from client_telemetry.reports.review.publish import pages, put
 from client_telemetry.reports.review.report import ReviewReport, report_of
 from client_telemetry.review import rule_records
 from client_telemetry.review.metric_changes import MetricChange

@@ -1,8 +1,12 @@
 """How published folders and files are put into place: a reader sees all of one or none. Local folders only."""
 
+import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+PAGE = "index.html"
+"""Of every published folder."""
 
 
 def replace_folder(folder: Path, contents: Iterable[tuple[str, str | Iterable[str]]]) -> None:
@@ -24,6 +28,19 @@ def replace_folder(folder: Path, contents: Iterable[tuple[str, str | Iterable[st
         folder.rename(previous)
     partial.rename(folder)
     shutil.rmtree(previous, ignore_errors=True)
+
+
+def publish(
+    cluster: Path,
+    name: str,
+    contents: Iterable[tuple[str, str | Iterable[str]]],
+    summary: Mapping[str, object],
+) -> Path:
+    """Puts a folder into that of its cluster, whose `latest.json` then names its page, with what lists show of it."""
+    folder = cluster / name
+    replace_folder(folder, contents)
+    replace_file(cluster / "latest.json", json.dumps({"path": f"{name}/{PAGE}", **summary}, indent=1) + "\n")
+    return folder
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
-from client_telemetry.reports.client_strings import shortened, shown, without_invisible
+from client_telemetry.reports.client_strings import client_label, shortened, shown, without_invisible
 
 
 def code(text: str, limit: int = 80) -> str:
@@ -19,6 +19,11 @@ def code(text: str, limit: int = 80) -> str:
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", safe)), default=0))
     pad = " " if "`" in safe or not safe.strip() else ""
     return f"{fence}{pad}{safe}{pad}{fence}"
+
+
+def label(name: str | None) -> str:
+    """A name that clients chose as a code span; words of our own where there is none."""
+    return code(name) if name else client_label(name)
 
 
 @lru_cache(maxsize=20_000)

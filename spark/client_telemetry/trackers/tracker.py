@@ -3,13 +3,26 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, urlencode, urlsplit
 
 from client_telemetry.trackers.http import Api, TrackerError
 from client_telemetry.trackers.ticket import Issue, Ticket
 
 _NEXT = re.compile(r'<([^>]+)>\s*;[^,]*\brel="?next"?')
+
+
+class _Names(NamedTuple):
+    """What an API calls the parts of an issue, and the state of an open one."""
+
+    number: str
+    url: str
+    body: str
+    opened: str
+
+
+_GITHUB = _Names("number", "html_url", "body", "open")
+_GITLAB = _Names("iid", "web_url", "description", "opened")
 
 
 class Tracker(Protocol):
@@ -39,18 +52,14 @@ class GitHub:
     page: str = "per_page=100"
 
     def issues(self) -> Iterator[Issue]:
-        for document in _pages(self.api, self._path, f"state=all&{self.page}"):
-            issue = self._issue(document)
-            if issue.key and not document.get("pull_request"):
-                yield issue
+        return _issues(self.api, self._path, f"state=all&{self.page}", _GITHUB)
 
     def body(self, ticket: Ticket) -> str:
         return ticket.markdown
 
     def create(self, ticket: Ticket) -> Issue:
-        return self._issue(
-            self.api.send("POST", self._path, {"title": ticket.title, "body": ticket.markdown})
-        )
+        made = self.api.send("POST", self._path, {"title": ticket.title, "body": ticket.markdown})
+        return _issue(self.api, made, _GITHUB)
 
     def update(self, issue: Issue, ticket: Ticket, body: str) -> None:
         self.api.send("PATCH", f"{self._path}/{issue.number}", {"title": ticket.title, "body": body})
@@ -62,18 +71,6 @@ class GitHub:
     def _path(self) -> str:
         owner, _, name = self.repository.partition("/")
         return f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}/issues"
-
-    def _issue(self, document: Any) -> Issue:
-        try:
-            return Issue(
-                str(int(document["number"])),
-                str(document.get("html_url") or ""),
-                str(document["title"]),
-                str(document.get("body") or ""),
-                document["state"] == "open",
-            )
-        except (TypeError, KeyError, ValueError, AttributeError):
-            raise _not_understood(self.api) from None
 
 
 @dataclass(frozen=True)
@@ -87,16 +84,14 @@ class GitLab:
         query = urlencode(
             {"scope": "all", "in": "description", "search": "client-telemetry", "per_page": 100}
         )
-        for document in _pages(self.api, self._path, query):
-            issue = self._issue(document)
-            if issue.key:
-                yield issue
+        return _issues(self.api, self._path, query, _GITLAB)
 
     def body(self, ticket: Ticket) -> str:
         return ticket.markdown
 
     def create(self, ticket: Ticket) -> Issue:
-        return self._issue(self.api.send("POST", self._path, _fields(ticket, ticket.markdown)))
+        made = self.api.send("POST", self._path, _fields(ticket, ticket.markdown))
+        return _issue(self.api, made, _GITLAB)
 
     def update(self, issue: Issue, ticket: Ticket, body: str) -> None:
         self.api.send("PUT", f"{self._path}/{issue.number}", _fields(ticket, body))
@@ -109,22 +104,30 @@ class GitLab:
     def _path(self) -> str:
         return f"/api/v4/projects/{quote(self.project, safe='')}/issues"
 
-    def _issue(self, document: Any) -> Issue:
-        try:
-            return Issue(
-                str(int(document["iid"])),
-                str(document.get("web_url") or ""),
-                str(document["title"]),
-                str(document.get("description") or ""),
-                document["state"] == "opened",
-            )
-        except (TypeError, KeyError, ValueError, AttributeError):
-            raise _not_understood(self.api) from None
-
 
 def _fields(ticket: Ticket, body: str) -> dict[str, str]:
     due = {"due_date": ticket.due} if ticket.due else {}
     return {"title": ticket.title, "description": body, **due}
+
+
+def _issues(api: Api, path: str, query: str, names: _Names) -> Iterator[Issue]:
+    for document in _pages(api, path, query):
+        issue = _issue(api, document, names)
+        if issue.key and not document.get("pull_request"):
+            yield issue
+
+
+def _issue(api: Api, document: Any, names: _Names) -> Issue:
+    try:
+        return Issue(
+            str(int(document[names.number])),
+            str(document.get(names.url) or ""),
+            str(document["title"]),
+            str(document.get(names.body) or ""),
+            document["state"] == names.opened,
+        )
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise _not_understood(api) from None
 
 
 def _pages(api: Api, path: str, query: str) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import without_invisible
 
-_WIDTH = 110
+WIDTH = 110
 MOST_IMAGES = 20
 MOST_FOR_DEVELOPMENT = 20
 
@@ -57,17 +57,17 @@ def _lines(found: Found) -> Iterator[str]:
     judged = found.judged
     yield f"{judged.verdict:<22}{without_invisible(found.client.text)}  {without_invisible(str(found.place))}"
     if judged.verdict != Verdict.SAFE:
-        yield from _paragraph(judged.explanation)
+        yield from paragraph(judged.explanation)
         if judged.fix:
-            yield from _paragraph(f"fix: {judged.fix}")
+            yield from paragraph(f"fix: {judged.fix}")
         for line in found.diff.splitlines():
             yield f"    {without_invisible(line)}"
     for known in found.vulnerabilities:
-        yield from _paragraph(f"{known.id}: {known.what}")
+        yield from paragraph(f"{known.id}: {known.what}")
     if found.owner:
-        yield from _paragraph(f"owner: {found.owner} ({found.owner_source})")
+        yield from paragraph(f"owner: {found.owner} ({found.owner_source})")
 
 
-def _paragraph(text: str) -> Iterator[str]:
+def paragraph(text: str, indent: str = "    ") -> Iterator[str]:
     safe = without_invisible(text)
-    return (f"    {line}" for line in wrap(safe, _WIDTH, break_on_hyphens=False, break_long_words=False))
+    return (f"{indent}{line}" for line in wrap(safe, WIDTH, break_on_hyphens=False, break_long_words=False))

@@ -24,23 +24,14 @@ def messages(view: CampaignView) -> dict[str, str]:
             by_owner[row.owner].append(row)
     down = already_down(view)
     return {
-        path: text
+        f"{folder_of(owner)}/{name}": text
         for owner, rows in by_owner.items()
-        for path, text in _files(owner_message(view.campaign, owner, rows, down), owner).items()
+        for name, text in forms.files(owner_message(view.campaign, owner, rows, down)).items()
     }
 
 
-def _files(whole: Message, owner: str) -> dict[str, str]:
-    short = forms.fitted(whole)
-    return {
-        path_of(owner): forms.markdown(short),
-        path_of(owner, "txt"): forms.plain_text(short),
-        path_of(owner, "html"): forms.html_mail(short),
-    }
-
-
-def path_of(owner: str, form: str = "md") -> str:
-    return f"owners/{folder_name(owner)}/message.{form}"
+def folder_of(owner: str) -> str:
+    return f"owners/{folder_name(owner)}"
 
 
 def already_down(view: CampaignView) -> frozenset[Named]:

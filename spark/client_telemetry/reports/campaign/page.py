@@ -13,7 +13,7 @@ from client_telemetry.campaign.pace import LEAST_DAYS
 from client_telemetry.campaign.vocabulary import STATES
 from client_telemetry.reports.campaign.document import clusters_left
 from client_telemetry.reports.campaign.drawing import burn_down
-from client_telemetry.reports.campaign.messages import path_of
+from client_telemetry.reports.campaign.messages import folder_of
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView, OwnerRow
 from client_telemetry.reports.markup import page_parts, template, text_file
 from client_telemetry.reports.names import anchor
@@ -43,7 +43,7 @@ def _anchor(application: ApplicationRow) -> str:
 
 
 def _message(owner: OwnerRow, form: str = "md") -> str:
-    return path_of(owner.owner or "", form)
+    return f"{folder_of(owner.owner or '')}/message.{form}"
 
 
 @cache

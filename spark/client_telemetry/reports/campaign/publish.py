@@ -16,13 +16,12 @@ from client_telemetry.reports.campaign.document import (
 from client_telemetry.reports.campaign.messages import messages
 from client_telemetry.reports.campaign.page import campaign_page
 from client_telemetry.reports.campaign.view import CampaignView
-from client_telemetry.reports.folder import replace_folder
+from client_telemetry.reports.folder import PAGE, replace_folder
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.open_metrics import publish_numbers
 
 FOLDER: Final = "upgrade_campaign"
-PAGE: Final = "index.html"
 HISTORY: Final = "campaign.json"
 
 

@@ -28,14 +28,12 @@ from client_telemetry.reports.fleet.model import (
 from client_telemetry.reports.fleet.numbers import fleet_numbers
 from client_telemetry.reports.fleet.page import RELATIONS, fleet_page
 from client_telemetry.reports.fleet.search import SearchIndex
-from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports.folder import PAGE, replace_file, replace_folder
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.open_metrics import publish_numbers
 from client_telemetry.reports.spreadsheet import table_csv
 from client_telemetry.tables.quality_findings import found
-
-PAGE = "index.html"
 
 
 def publish_fleet_day(

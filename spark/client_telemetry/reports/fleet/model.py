@@ -14,6 +14,7 @@ SCHEMA_VERSION = 1
 
 DELIVERED, PARTLY, MISSING = "delivered", "partly", "missing"
 NOT_SUBSCRIBED, NOT_KNOWN = "not_subscribed", "not_known"
+METRIC_STATES = (DELIVERED, PARTLY, MISSING, NOT_SUBSCRIBED, NOT_KNOWN)
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ class MetricOfLibrary:
     required: bool
     """Whether KIP-714 requires it of every client that pushes, and does not only call it standard."""
     state: str
-    """A key of METRIC_STATES."""
+    """One of METRIC_STATES."""
     instances: int
     subscribed: int | None
     """Instances that some subscription asks for it; null = not known."""

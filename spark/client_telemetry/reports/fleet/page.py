@@ -95,12 +95,8 @@ class _MetricGroup:
     version: str | None
     instances: int
     all: list[MetricOfLibrary]
-    delivered: list[MetricOfLibrary]
     required: list[MetricOfLibrary]
-    partly: list[MetricOfLibrary]
-    missing: list[MetricOfLibrary]
-    not_known: list[MetricOfLibrary]
-    not_subscribed: list[MetricOfLibrary]
+    of: dict[str, list[MetricOfLibrary]]
 
 
 def _metric_groups(metrics: Iterable[MetricOfLibrary]) -> list[_MetricGroup]:
@@ -112,12 +108,8 @@ def _metric_groups(metrics: Iterable[MetricOfLibrary]) -> list[_MetricGroup]:
         _MetricGroup(
             *key,
             all=group,
-            delivered=[each for each in group if each.state == model.DELIVERED],
             required=[each for each in group if each.required],
-            partly=[each for each in group if each.state == model.PARTLY],
-            missing=[each for each in group if each.state == model.MISSING],
-            not_known=[each for each in group if each.state == model.NOT_KNOWN],
-            not_subscribed=[each for each in group if each.state == model.NOT_SUBSCRIBED],
+            of={state: [each for each in group if each.state == state] for state in model.METRIC_STATES},
         )
         for key, group in groups.items()
     ]

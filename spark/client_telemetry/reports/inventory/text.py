@@ -8,9 +8,9 @@ from client_telemetry.formats.written_file import FINDINGS
 from client_telemetry.inventory.client_rows import MOST_SHOWN, ClientRow
 from client_telemetry.inventory.joined import ArtefactRow, Joined, sentence
 from client_telemetry.inventory.vulnerable import Vulnerable
+from client_telemetry.reports.artefacts.text import WIDTH, paragraph
 from client_telemetry.reports.client_strings import client_label, without_invisible
 
-_WIDTH = 110
 VULNERABILITIES = "known vulnerabilities of client libraries, apart from every verdict"
 
 
@@ -32,7 +32,7 @@ def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
     yield from _vulnerabilities(joined.vulnerable)
     for each in unread:
         yield f"not read: {without_invisible(each.file)}: {without_invisible(each.reason)}"
-    yield from wrap(without_invisible(sentence(joined)), _WIDTH)
+    yield from wrap(without_invisible(sentence(joined)), WIDTH)
 
 
 def _heading(text: str, count: int) -> Iterator[str]:
@@ -90,5 +90,4 @@ def _vulnerabilities(rows: tuple[Vulnerable, ...]) -> Iterator[str]:
 
 
 def _paragraph(text: str) -> Iterator[str]:
-    safe = without_invisible(text)
-    return (f"      {line}" for line in wrap(safe, _WIDTH, break_on_hyphens=False, break_long_words=False))
+    return paragraph(text, "      ")

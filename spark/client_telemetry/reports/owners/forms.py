@@ -43,6 +43,16 @@ def fitted(message: Message, longest: int = LONGEST, form: Callable[[Message], s
     return candidate
 
 
+def files(message: Message) -> dict[str, str]:
+    """All forms by the names of their files, without the folder."""
+    short = fitted(message)
+    return {
+        "message.md": markdown(short),
+        "message.txt": plain_text(short),
+        "message.html": html_mail(short),
+    }
+
+
 def markdown(message: Message) -> str:
     """The first line is the subject."""
     lines = [prose(message.subject), "", prose(message.beginning), ""]

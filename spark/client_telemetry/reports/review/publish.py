@@ -4,15 +4,14 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports import folder
+from client_telemetry.reports.folder import PAGE
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.document import files
 from client_telemetry.reports.review.page import review_page
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import owner_packs
-
-PAGE = "index.html"
 
 
 def pages(report: ReviewReport) -> dict[str, str]:
@@ -32,11 +31,7 @@ def publish(report: ReviewReport, root: Path) -> Path:
 def put(report: ReviewReport, texts: Mapping[str, str | Iterable[str]], root: Path) -> Path:
     """As `publish`, with contents that were made before."""
     cluster = root / "upgrade_review" / folder_name(report.cluster_name)
-    folder = cluster / folder_name(report.review_id)
-    replace_folder(folder, texts.items())
-    latest = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
-    replace_file(cluster / "latest.json", json.dumps(latest, indent=1) + "\n")
-    return folder
+    return folder.publish(cluster, folder_name(report.review_id), texts.items(), _summary(report))
 
 
 def _summary(report: ReviewReport) -> dict[str, str]:

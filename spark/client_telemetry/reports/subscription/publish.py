@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports import folder
+from client_telemetry.reports.folder import PAGE
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.spreadsheet import table_csv
 from client_telemetry.reports.subscription.page import check_page
 from client_telemetry.reports.subscription.ticket import ticket
 
-PAGE = "index.html"
 FOLDER = "subscription_check"
 _SUMMARY = (
     "schema_version",
@@ -29,11 +29,7 @@ _SUMMARY = (
 def publish(found: Mapping[str, Any], root: Path) -> Path:
     """Writes the folder below `root` and returns it: all of its files or none; one of the same id is replaced."""
     cluster = root / FOLDER / folder_name(found["cluster_name"])
-    folder = cluster / folder_name(found["report_id"])
-    replace_folder(folder, files(found).items())
-    pointer = {"path": f"{folder.name}/{PAGE}", **_summary(found)}
-    replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
-    return folder
+    return folder.publish(cluster, folder_name(found["report_id"]), files(found).items(), _summary(found))
 
 
 def files(found: Mapping[str, Any]) -> dict[str, str]:

@@ -65,16 +65,6 @@ def _at_stake(breaking: int, applications: int, *, has_owner: bool) -> str:
     return text if has_owner else f"Nobody is known to own what follows: please pass it on. {text}"
 
 
-def message_files(report: UpgradeReport, stake: OwnerStake) -> dict[str, str]:
-    """The forms by the names of their files, without the folder."""
-    short = forms.fitted(owner_message(report, stake))
-    return {
-        "message.md": forms.markdown(short),
-        "message.txt": forms.plain_text(short),
-        "message.html": forms.html_mail(short),
-    }
-
-
 def letter_address(report: UpgradeReport, stake: OwnerStake, *, subject_only: bool = False) -> str:
     """A mailto: address that begins a letter to the owner with as much of the message as an address has room for.
     `subject_only`: of hundreds of owners, for a page has one for each."""

@@ -10,16 +10,17 @@ from client_telemetry.campaign.report_files import ANSWER, DIGEST
 from client_telemetry.formats import trial_file, written_file
 from client_telemetry.formats.trial_file import NotATrial, Trial
 from client_telemetry.formats.written_file import NotWritten, Written
-from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports.folder import PAGE, replace_file, replace_folder
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.open_metrics import publish_numbers
+from client_telemetry.reports.owners import forms
 from client_telemetry.reports.upgrade import earlier_report, written_note, written_ticket
 from client_telemetry.reports.upgrade.document import answer_json, report_json
 from client_telemetry.reports.upgrade.earlier_report import Answered
 from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
 from client_telemetry.reports.upgrade.numbers import upgrade_numbers
-from client_telemetry.reports.upgrade.owner_message import message_files
+from client_telemetry.reports.upgrade.owner_message import owner_message
 from client_telemetry.reports.upgrade.owner_ticket import (
     failed_logins_ticket,
     owner_ticket,
@@ -30,7 +31,6 @@ from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_cs
 from client_telemetry.reports.upgrade.ticket import report_ticket
 from client_telemetry.reports.upgrade.trial_note import KINDS, with_trials
 
-PAGE = "index.html"
 EARLIER = "earlier.json"
 """The answer that the report was compared with, so that publishing it again gives the same."""
 
@@ -226,7 +226,7 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
         if not stake.has_pack:
             continue
         pack, clients = f"owners/{stake.folder}", of_owners[stake.owner]
-        result |= {f"{pack}/{name}": text for name, text in message_files(report, stake).items()}
+        result |= {f"{pack}/{name}": text for name, text in forms.files(owner_message(report, stake)).items()}
         result[f"{pack}/report.md"] = owner_ticket(report, stake)
         result[f"{pack}/clients.csv"] = owner_csv(clients, report.planned_for)
         result[f"{pack}/clients_full.csv"] = clients_csv([lines[id(client)] for client in clients])

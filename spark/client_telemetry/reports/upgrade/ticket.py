@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import age
-from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.markdown import bullets, code, prose, row
+from client_telemetry.reports.markdown import bullets, code, label, prose, table
 from client_telemetry.reports.outcomes import SAFE_SO_FAR, SAFE_SO_FAR_MEANING
 from client_telemetry.reports.upgrade import wording, written_ticket
 from client_telemetry.reports.upgrade.changes import (
@@ -14,7 +13,6 @@ from client_telemetry.reports.upgrade.changes import (
     needs_more,
 )
 from client_telemetry.reports.upgrade.model import (
-    Application,
     Change,
     ClusterQuestion,
     Question,
@@ -101,7 +99,7 @@ def _cluster_questions(questions: Sequence[ClusterQuestion], most: int) -> list[
         return []
     lines = ["## Questions about the cluster", ""]
     for question in questions[:most]:
-        names = [_short_name(each) for each in question.applications[:IDS_NAMED]]
+        names = [label(each.name) for each in question.applications[:IDS_NAMED]]
         more = (
             f" and {len(question.applications) - IDS_NAMED:,} more"
             if len(question.applications) > IDS_NAMED
@@ -109,10 +107,6 @@ def _cluster_questions(questions: Sequence[ClusterQuestion], most: int) -> list[
         )
         lines += [f"- {', '.join(names)}{more}: {prose(question_in_words(question))}"]
     return [*lines, *more_rows(len(questions), most, "report.json"), ""]
-
-
-def _short_name(application: Application) -> str:
-    return code(application.name) if application.name else client_label(application.name)
 
 
 def _report_section(section: Section, most: int) -> list[str]:
@@ -137,8 +131,7 @@ def _report_section(section: Section, most: int) -> list[str]:
 def _changes(changes: Sequence[Change], most: int) -> list[str]:
     if not changes:
         return []
-    head = ["Change", "Owners", "Fixes", "Still break"]
-    lines = ["## Changes", "", row(head), row(["---", "---", "---:", "---:"])]
+    rows = []
     for change in changes[:most]:
         edits = "".join(f"<br>{edit_line(edit)[2:]}" for edit in change.edits)
         owners = ", ".join(owner_name(owner) for owner in change.owners[:IDS_NAMED])
@@ -153,8 +146,9 @@ def _changes(changes: Sequence[Change], most: int) -> list[str]:
             many = f"0 of {many}"
         elif needs_more(change):
             many += f" ({len(needs_more(change)):,} only in part)"
-        lines += [row([text, owners, many, f"{change.applications_left:,}"])]
-    return [*lines, *more_rows(len(changes), most, "report.json"), ""]
+        rows += [(text, owners, many, f"{change.applications_left:,}")]
+    head = ("Change", "Owners", "Fixes", "Still break")
+    return ["## Changes", "", *table(head, rows, head[2:]), *more_rows(len(changes), most, "report.json"), ""]
 
 
 def _quality(report: UpgradeReport) -> list[str]:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import kip511
-from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.markdown import bullets, code, prose, row
+from client_telemetry.reports.markdown import bullets, code, label, prose, row, table
 from client_telemetry.reports.upgrade import failed_logins, wording
 from client_telemetry.reports.upgrade.changes import (
     by_candidate,
@@ -81,8 +80,8 @@ def client_cards(clients: Sequence[tuple[ClientVerdict, Application]], most: int
 
 
 def _client_name(client: ClientVerdict) -> str:
-    label = code(client.client_id) if client.client_id else client_label(client.client_id)
-    return f"{label}, {code(client.principal)}" if client.principal else label
+    name = label(client.client_id)
+    return f"{name}, {code(client.principal)}" if client.principal else name
 
 
 def _where(clients: Sequence[ClientVerdict]) -> str:
@@ -130,14 +129,20 @@ def owner_name(owner: str | None) -> str:
 def owner_table(report: UpgradeReport, most: int) -> list[str]:
     if not report.owners:
         return []
-    head = ["Owner", "Applications", *OUTCOME_COLUMNS, "First change"]
-    lines = ["## Owners", "", row(head), row(["---", *["---:"] * (1 + len(OUTCOME_COLUMNS)), "---"])]
+    rows = []
     for stake in report.owners[:most]:
         helped = counted(stake.first_fix_applications, "application")
         first = f"{prose(wording.sentence_case(stake.first_fix))} ({helped})" if stake.first_fix else ""
         numbers = [number(stake.applications), *outcome_cells(stake)]
-        lines += [row([owner_name(stake.owner), *numbers, first])]
-    return [*lines, *more_rows(len(report.owners), most, "report.json"), ""]
+        rows += [(owner_name(stake.owner), *numbers, first)]
+    head = ("Owner", "Applications", *OUTCOME_COLUMNS, "First change")
+    return [
+        "## Owners",
+        "",
+        *table(head, rows, head[1:-1]),
+        *more_rows(len(report.owners), most, "report.json"),
+        "",
+    ]
 
 
 def application_table(applications: Sequence[Application], columns: tuple[str, ...], most: int) -> list[str]:
@@ -147,7 +152,7 @@ def application_table(applications: Sequence[Application], columns: tuple[str, .
     for each in applications:
         alike = tuple(cell(each) for cell in shared) if most < _ROWS[0] else id(each)
         groups.setdefault(alike, []).append(each)
-    rows = [row(columns), row(["---"] * len(columns))]
+    rows = table(columns, ())
     length = 0
     for group in list(groups.values())[:most]:
         if length > LARGEST:
@@ -165,13 +170,13 @@ def application_table(applications: Sequence[Application], columns: tuple[str, .
 
 def application_name(application: Application) -> str:
     """Name, product, principal and, where there are several, how many clients."""
-    label = code(application.name) if application.name else client_label(application.name)
+    name = label(application.name)
     if application.product and application.product != application.name:
-        label += f" ({prose(application.product)})"
+        name += f" ({prose(application.product)})"
     if application.principal:
-        label += f", {code(application.principal)}"
+        name += f", {code(application.principal)}"
     many = len(application.clients)
-    return f"{label}, {many:,} clients" if many > 1 else label
+    return f"{name}, {many:,} clients" if many > 1 else name
 
 
 def _software(application: Application) -> str:

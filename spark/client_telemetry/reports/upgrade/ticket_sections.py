@@ -2,8 +2,7 @@
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.apis import in_words
-from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.markdown import bullets, code, prose, table
+from client_telemetry.reports.markdown import bullets, code, label, prose, table
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, split_safe
 from client_telemetry.reports.upgrade import configuration, wording
 from client_telemetry.reports.upgrade.mixed_and_rollback import (
@@ -49,7 +48,7 @@ def outcome_cells(of: Target | OwnerStake) -> list[str]:
 
 
 def difference(each: TargetDifference) -> str:
-    named = [code(name) if name else client_label(name) for name in each.names]
+    named = list(map(label, each.names))
     if each.applications > len(named):
         named += [f"{each.applications - len(named):,} more"]
     there, asked = wording.difference_words(each)
@@ -121,8 +120,9 @@ def _configuration(report: UpgradeReport) -> list[str]:
 def _applications(rows: list[tuple[Application, str | None, str | None]], listed: int) -> list[str]:
     lines = []
     for application, verdict, explanation in rows[:listed]:
-        name = code(application.name) if application.name else client_label(application.name)
-        lines += [f"- {name}: {(verdict or '').replace('_', ' ')}. {prose(explanation or '')}"]
+        lines += [
+            f"- {label(application.name)}: {(verdict or '').replace('_', ' ')}. {prose(explanation or '')}"
+        ]
     if len(rows) > listed:
         lines += [f"- {len(rows) - listed:,} more in clients.csv."]
     return [*lines, ""] if lines else []

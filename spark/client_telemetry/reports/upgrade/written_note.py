@@ -28,10 +28,9 @@ from client_telemetry.formats.written_file import (
 )
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import client_label, shown
-from client_telemetry.reports.folder import replace_file
+from client_telemetry.reports.folder import PAGE, replace_file
 from client_telemetry.reports.outcomes import outcome
 
-PAGE: Final = "index.html"
 MOST_ROWS: Final = 100
 """Of each list on the page; all are in `written.json`."""
 _SLOTS: Final = {

@@ -3,8 +3,9 @@
 import re
 
 import pytest
+from client_telemetry.reports.owners import forms
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.owner_message import message_files
+from client_telemetry.reports.upgrade.owner_message import owner_message
 from client_telemetry.reports.upgrade.page import report_page
 
 FIX = "upgrade brod to 4.4.2 or later"
@@ -58,7 +59,7 @@ def test_how_many_of_an_owner_stop(rows, breaking, safe, owner, words):
     given = [rows.verdict(f"b{n}", "breaks", fix=FIX, owner=owner) for n in range(breaking)]
     given += [rows.verdict(f"s{n}", owner=owner) for n in range(safe)]
     report = report_of(rows, *given)
-    assert words in message_files(report, report.owners[0])["message.txt"]
+    assert words in forms.files(owner_message(report, report.owners[0]))["message.txt"]
 
 
 def test_the_name_of_an_owner_is_never_wider_than_the_page(rows):

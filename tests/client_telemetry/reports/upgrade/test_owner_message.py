@@ -12,7 +12,6 @@ from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.owner_message import (
     LONGEST_LETTER,
     letter_address,
-    message_files,
     owner_message,
 )
 
@@ -47,7 +46,7 @@ def test_the_work_is_in_the_message_and_not_attached(rows):
     ]
     report = report_of(rows, given, planned_for=date(2026, 12, 1), asked_by="kafka@example.com")
     [stake] = [each for each in report.owners if each.owner == "erp"]
-    text = message_files(report, stake)["message.txt"]
+    text = forms.files(owner_message(report, stake))["message.txt"]
     assert text == (
         "By 2026-12-01: 3 applications of erp break on Kafka 4.0.0 (cluster fleet), 1 to check, 1 already down\n"
         "\n"
@@ -129,7 +128,7 @@ def test_a_message_is_short_whatever_the_owner_has(rows, number):
         for n in range(number)
     ]  # fmt: skip
     report = report_of(rows, given)
-    files = message_files(report, report.owners[0])
+    files = forms.files(owner_message(report, report.owners[0]))
     assert len(files["message.md"]) <= LONGEST and len(files["message.txt"]) <= LONGEST
     listed = len(re.findall(r"`x+…?[x\d-]*`", files["message.txt"]))
     hidden = sum(
