@@ -17,7 +17,6 @@ from client_telemetry.pipeline.options import add_options
 from client_telemetry.pipeline.place import published_place
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.reports.folder import PAGE
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import client_profiles, failed_logins
 from client_telemetry.reports.upgrade import publish as publishing
@@ -40,7 +39,7 @@ def publish(stage: Stage) -> Outcome:
         reviews = f"upgrade_review/{folder_name(report.question.cluster_name)}"
         read = publishing.files_to_read(report.question)
         with published_place(stage.arguments.publish, "upgrade_impact", reviews, read) as place:
-            page = place.shown(publishing.publish(report, place.root) / PAGE)
+            page = place.shown(publishing.publish(report, place.root) / publishing.PAGE)
     details = {"report": page, "sentence": report.sentence, "verdicts": dict(report.counts)}
     return Outcome(f"publish: {report.sentence}\n{page}", dict(report.counts), details)
 

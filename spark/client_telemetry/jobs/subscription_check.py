@@ -17,9 +17,8 @@ from client_telemetry.pipeline.inputs import StageInputs, days_of_evidence
 from client_telemetry.pipeline.options import add_options
 from client_telemetry.pipeline.place import published_place
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
-from client_telemetry.reports.folder import PAGE
 from client_telemetry.reports.subscription.content import Question, content
-from client_telemetry.reports.subscription.publish import publish
+from client_telemetry.reports.subscription.publish import PAGE, publish
 from client_telemetry.subscriptions.check import Situation, check
 from client_telemetry.subscriptions.goal import UnusableGoal, goal_of, suggest
 from client_telemetry.subscriptions.java_runtime import JavaRuntime, NoJava, UnsureMatch

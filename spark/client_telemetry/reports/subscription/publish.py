@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from client_telemetry.reports import folder
-from client_telemetry.reports.folder import PAGE
+from client_telemetry.reports.folder import PAGE as PAGE
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.spreadsheet import table_csv
 from client_telemetry.reports.subscription.page import check_page

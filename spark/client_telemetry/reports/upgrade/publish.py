@@ -10,7 +10,8 @@ from client_telemetry.campaign.report_files import ANSWER, DIGEST
 from client_telemetry.formats import trial_file, written_file
 from client_telemetry.formats.trial_file import NotATrial, Trial
 from client_telemetry.formats.written_file import NotWritten, Written
-from client_telemetry.reports.folder import PAGE, replace_file, replace_folder
+from client_telemetry.reports.folder import PAGE as PAGE
+from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.open_metrics import publish_numbers
