@@ -52,12 +52,16 @@ def _reader(kind: Hashable) -> _Read:
     if get_origin(kind) is tuple:
         if arguments[-1] is Ellipsis:
             item = _reader(arguments[0])
-            return lambda values: tuple(map(item, values))
+            return tuple if item is _as_it_is else lambda values: tuple(map(item, values))
         items = [_reader(each) for each in arguments]
         return lambda values: tuple(read(value) for read, value in zip(items, values, strict=True))
     if isinstance(kind, type) and is_dataclass(kind):
         return partial(_made, kind)
-    return _TIMES.get(kind, lambda value: value)
+    return _TIMES.get(kind, _as_it_is)
+
+
+def _as_it_is(value: object) -> object:
+    return value
 
 
 def _made(kind: type, values: Mapping[str, object]) -> object:
