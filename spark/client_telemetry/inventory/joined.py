@@ -2,7 +2,7 @@
 not seen, and what is seen and not written. What was observed and what is written are never counted as one.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +10,7 @@ from typing import Final
 
 from client_telemetry.artefacts.found import Found
 from client_telemetry.console.counted import counted, first_of
+from client_telemetry.console.grouped import grouped
 from client_telemetry.formats.written_file import (
     CONTRADICTION,
     NOT_DEPLOYED,
@@ -179,10 +180,7 @@ def _library(client: Client, link: Link, found: Found) -> Iterator[Finding]:
 
 
 def _two_versions(link: Link) -> Iterator[Finding]:
-    by_library: dict[str, list[Found]] = defaultdict(list)
-    for found in _named(link.artefact):
-        by_library[found.client.library].append(found)
-    for of_library in by_library.values():
+    for of_library in grouped(_named(link.artefact), lambda found: found.client.library).values():
         if len({_version(found) for found in of_library}) > 1:
             texts = " and ".join(sorted({f"{found.client.text} ({found.place})" for found in of_library}))
             what = f"{link.artefact.name} has {texts}: which of them the client uses is not known"
@@ -193,9 +191,7 @@ def _against_repository(
     client: Client, runs: tuple[Link, Found] | None, repositories: Sequence[Link]
 ) -> Iterator[Finding]:
     """What runs, by the image or by what the client declares, against what is written in its repository."""
-    by_repository: dict[str, list[Link]] = defaultdict(list)
-    for link in repositories:
-        by_repository[link.artefact.repository or link.artefact.name].append(link)
+    by_repository = grouped(repositories, lambda link: link.artefact.repository or link.artefact.name)
     for name, of_one in by_repository.items():
         written = [found for link in of_one for found in link.artefact.clients]
         library = runs[1].client.library if runs else client.library

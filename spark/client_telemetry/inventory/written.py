@@ -15,6 +15,7 @@ from client_telemetry.artefacts.scan import scan
 from client_telemetry.artefacts.subjects import NOTHING, Subject
 from client_telemetry.artefacts.surroundings import folders
 from client_telemetry.compatibility import fingerprints
+from client_telemetry.console.grouped import grouped
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.inventory.artefact import (
     CLIENT_ID,
@@ -97,9 +98,7 @@ def _units(result: Result) -> dict[str, _Unit]:
     """Name of an artefact to one of its files, its subject and its clients: an SBOM or image is one by itself, other files
     are one with all of their folder.
     """
-    by_file: dict[str, list[Found]] = defaultdict(list)
-    for found in result.found:
-        by_file[found.place.file].append(found)
+    by_file = grouped(result.found, lambda found: found.place.file)
     units: dict[str, _Unit] = {}
     for file in result.files:
         subject = subject_files.of_file(file)

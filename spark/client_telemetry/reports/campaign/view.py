@@ -1,7 +1,7 @@
 """What the files of a campaign say, from its history. No markup."""
 
 import datetime as dt
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +15,7 @@ from client_telemetry.campaign.states import StateChange, current
 from client_telemetry.campaign.vocabulary import FIXED, LEFT, RENAMED, STATES
 from client_telemetry.compatibility.go_no_go import CANNOT_TELL, GO
 from client_telemetry.console.counted import counted
+from client_telemetry.console.grouped import grouped
 
 RECENT_DAYS: Final = 7
 
@@ -136,10 +137,7 @@ def _applications(
     campaign: Campaign, states: Iterable[StateChange], day: dt.date
 ) -> tuple[ApplicationRow, ...]:
     """Most urgent first, then by deadline and age."""
-    on: dict[tuple[str, str], list[StateChange]] = defaultdict(list)
-    for change in states:
-        if change.state != RENAMED:
-            on[change.application_key].append(change)
+    on = grouped((each for each in states if each.state != RENAMED), lambda each: each.application_key)
     rows = []
     for (principal, name), of_one in on.items():
         state = most_urgent(change.state for change in of_one)
@@ -162,11 +160,8 @@ def _applications(
 
 def _owners(campaign: Campaign, applications: Iterable[ApplicationRow], day: dt.date) -> tuple[OwnerRow, ...]:
     """Late ones first, then by deadline and by what is left."""
-    by_owner: dict[str | None, list[ApplicationRow]] = defaultdict(list)
-    for row in applications:
-        by_owner[row.owner].append(row)
     owners = []
-    for owner, rows in by_owner.items():
+    for owner, rows in grouped(applications, lambda row: row.owner).items():
         left = [row for row in rows if row.state in LEFT]
         deadline = campaign.deadline(owner)
         owners.append(

@@ -1,13 +1,13 @@
 """index.html: the fleet of a day as one self-contained page. Markup is in fleet.html; what it shares with the report
 of an upgrade (looks, filter and sorting, table parts, escaping) in the package above."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
 from jinja2 import Template
 
+from client_telemetry.console.grouped import grouped
 from client_telemetry.knowledge import age
 from client_telemetry.reports import charts
 from client_telemetry.reports.fleet import day_curves, model
@@ -100,10 +100,15 @@ class _MetricGroup:
 
 
 def _metric_groups(metrics: Iterable[MetricOfLibrary]) -> list[_MetricGroup]:
-    groups = defaultdict(list)
-    for metric in metrics:
-        key = (metric.client_type, metric.client_software_name, metric.client_software_version)
-        groups[*key, metric.instances].append(metric)
+    groups = grouped(
+        metrics,
+        lambda each: (
+            each.client_type,
+            each.client_software_name,
+            each.client_software_version,
+            each.instances,
+        ),
+    )
     return [
         _MetricGroup(
             *key,

@@ -7,6 +7,7 @@ from datetime import date
 
 from client_telemetry.compatibility import fingerprints
 from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.console.grouped import grouped
 from client_telemetry.formats.typed_values import of_row, typed
 from client_telemetry.identity.applications import NO_CLIENT_ID
 from client_telemetry.identity.client_families import family
@@ -77,9 +78,7 @@ def _could_be(row: ClientRow, release: str | None) -> tuple[str, ...]:
     oldest = min(filter(None, of_brokers), key=releases.parse, default=release)
     if not answered or oldest is None or declared(row["client_software_name"]):
         return ()
-    uses: dict[int, list[ApiUse]] = defaultdict(list)
-    for use in answered:
-        uses[use.api_key].append(use)
+    uses = grouped(answered, lambda use: use.api_key)
     return tuple(sorted(fingerprints.libraries_that_explain(uses, oldest)))
 
 
@@ -111,14 +110,10 @@ def software_of_the_day(
 ) -> tuple[FleetSoftware, ...]:
     """`before`: rows of `clients` of the day before; None = that day is not known."""
     seen_before = None if before is None else set(_versions(before))
-    by_name: dict[str | None, list[FleetClient]] = defaultdict(list)
-    for client in clients:
-        by_name[declared(client.client_software_name)].append(client)
+    by_name = grouped(clients, lambda client: declared(client.client_software_name))
     result = []
     for name, theirs in by_name.items():
-        by_version: dict[str | None, list[FleetClient]] = defaultdict(list)
-        for client in theirs:
-            by_version[declared(client.client_software_version)].append(client)
+        by_version = grouped(theirs, lambda client: declared(client.client_software_version))
         versions: list[FleetVersion] = []
         up_to_here: list[FleetClient] = []
         for version in sorted(by_version, key=lambda each: _age(name, each)) if name else []:
@@ -160,10 +155,8 @@ def _sums(clients: Iterable[FleetClient]) -> dict[str, int]:
 def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
     """Clients that declare no software, by what they look like, most first; then those that are not narrowed down, by what
     they can be, the fewer the earlier; last those that nothing known explains."""
-    groups: dict[tuple[str | None, tuple[str, ...]], list[FleetClient]] = defaultdict(list)
-    for client in clients:
-        if declared(client.client_software_name) is None:
-            groups[client.looks_like, client.could_be].append(client)
+    nameless = (client for client in clients if declared(client.client_software_name) is None)
+    groups = grouped(nameless, lambda client: (client.looks_like, client.could_be))
     found = [
         Unnamed(
             looks_like,

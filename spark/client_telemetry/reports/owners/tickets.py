@@ -2,13 +2,13 @@
 
 import datetime as dt
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from client_telemetry.campaign.answers import Answer, Application
 from client_telemetry.console.counted import counted
+from client_telemetry.console.grouped import grouped
 from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import shortened, without_invisible
 from client_telemetry.reports.markdown import code, prose
@@ -55,9 +55,7 @@ class Item:
 
 def tickets(upgrade: Upgrade, items: Iterable[Item]) -> list[Ticket]:
     """In the order of the first item of each."""
-    groups: dict[tuple[str | None, str], list[Item]] = defaultdict(list)
-    for item in items:
-        groups[item.owner, item.change].append(item)
+    groups = grouped(items, lambda item: (item.owner, item.change))
     return [_ticket(upgrade, owner, change, group) for (owner, change), group in groups.items()]
 
 

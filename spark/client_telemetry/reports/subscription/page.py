@@ -3,10 +3,12 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from jinja2 import Template
 
+from client_telemetry.console.grouped import grouped
 from client_telemetry.reports.fleet.page import short_metric
 from client_telemetry.reports.markup import page_parts, template, text_file
 from client_telemetry.reports.subscription.content import COMMANDS, size
@@ -19,10 +21,10 @@ _DIFFERS = 0.1
 
 
 def check_page(found: Mapping[str, Any]) -> str:
-    groups: dict[tuple[str, str, str], dict[str, list[object]]] = {}
-    for each in found["standard_metrics"]:
-        key = (each["client_type"], each["library"], each["version"])
-        groups.setdefault(key, defaultdict(list))[each["state"]].append(each)
+    by_library = grouped(found["standard_metrics"], itemgetter("client_type", "library", "version"))
+    groups = {
+        key: defaultdict(list, grouped(of_one, itemgetter("state"))) for key, of_one in by_library.items()
+    }
     seen, expected = (found["totals"][name]["pushes"] for name in ("observed", "before"))
     return page_template().render(
         found=found,
@@ -34,10 +36,8 @@ def check_page(found: Mapping[str, Any]) -> str:
 
 def let_out(client: Mapping[str, Any]) -> list[tuple[tuple[str, ...], list[str]]]:
     """Selectors, and the subscriptions that they let the client out of."""
-    found: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for name, selectors in client["let_out_by"].items():
-        found[tuple(selectors)].append(name)
-    return list(found.items())
+    let_out_by = client["let_out_by"]
+    return list(grouped(let_out_by, lambda name: tuple(let_out_by[name])).items())
 
 
 @cache

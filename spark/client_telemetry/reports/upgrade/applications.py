@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime
+from datetime import datetime
 
+from client_telemetry.console.grouped import grouped
 from client_telemetry.formats.typed_values import of_row
 from client_telemetry.reports.evidence import DaySeen
 from client_telemetry.reports.names import anchor
@@ -19,9 +20,7 @@ def applications(
     clients: Sequence[ClientVerdict], begin: datetime | None, end: datetime | None
 ) -> tuple[Application, ...]:
     """By outcome, then as their first clients. `clients`: worst first. `begin`, `end`: of the evidence."""
-    groups: dict[tuple[str | None, str | None, str], list[ClientVerdict]] = {}
-    for client in clients:
-        groups.setdefault((client.principal, client.owner, client.application), []).append(client)
+    groups = grouped(clients, lambda client: (client.principal, client.owner, client.application))
     if not groups:
         return ()
     begin = begin or min(client.first_seen_at for client in clients)
@@ -69,9 +68,7 @@ def _application(clients: tuple[ClientVerdict, ...], begin: datetime, end: datet
 
 
 def _days_seen(clients: Sequence[ClientVerdict]) -> tuple[DaySeen, ...]:
-    days: dict[date, list[DaySeen]] = {}
-    for seen in (day for client in clients for day in client.days_seen):
-        days.setdefault(seen.dt, []).append(seen)
+    days = grouped((day for client in clients for day in client.days_seen), lambda seen: seen.dt)
     return tuple(
         DaySeen(
             day,

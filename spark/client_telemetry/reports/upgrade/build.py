@@ -1,11 +1,11 @@
 """From rows of the tables to the report's model. All numbers of a report come from here."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
-from typing import TypeVar
 
 from client_telemetry.console.counted import counted
+from client_telemetry.console.grouped import grouped
 from client_telemetry.formats.typed_values import of_row
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.identity.owners import OwnerRule
@@ -66,7 +66,6 @@ from client_telemetry.tables.rows import (
     UpgradeVerdictRow,
 )
 
-_T = TypeVar("_T")
 NO_OWNER_FOLDER = "_no-owner"
 
 NOT_ASSESSED = (
@@ -303,7 +302,7 @@ def _owners(
     for change in to_make:
         for owner in change.owners:
             concerned.setdefault(owner, []).append(change)
-    for owner, theirs in _grouped(programs, lambda each: each.owner).items():
+    for owner, theirs in grouped(programs, lambda each: each.owner).items():
         fix, freed = first_of(concerned.get(owner, ()), owner)
         contact = next((each.owner_contact for each in theirs if each.owner_contact), None)
         folder = NO_OWNER_FOLDER if owner is None else folder_name(owner)
@@ -319,19 +318,12 @@ def _owners(
 
 def _software(clients: Sequence[ClientVerdict]) -> tuple[Software, ...]:
     result = []
-    for name, theirs in _grouped(clients, lambda client: declared(client.client_software_name)).items():
-        same = _grouped(theirs, lambda client: declared(client.client_software_version))
+    for name, theirs in grouped(clients, lambda client: declared(client.client_software_name)).items():
+        same = grouped(theirs, lambda client: declared(client.client_software_version))
         versions = sorted(same, key=version_order)
         rows = tuple(SoftwareVersion(v, len(same[v]), counts(same[v])) for v in versions)
         result.append(Software(name, len(theirs), counts(theirs), rows))
     return tuple(sorted(result, key=lambda s: (-s.clients, s.name is None, s.name or "")))
-
-
-def _grouped(some: Iterable[_T], group: Callable[[_T], str | None]) -> dict[str | None, list[_T]]:
-    groups: dict[str | None, list[_T]] = {}
-    for each in some:
-        groups.setdefault(group(each), []).append(each)
-    return groups
 
 
 def _rules(clients: Iterable[ClientVerdict]) -> tuple[Rule, ...]:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from client_telemetry.compatibility import identification
 from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.console.grouped import grouped
 from client_telemetry.identity.client_key import CLIENT_KEY, client_key
 from client_telemetry.identity.hosts import HostNames
 from client_telemetry.knowledge.kip511 import declared
@@ -62,10 +63,7 @@ def client_profiles(
 ) -> dict[tuple[str | None, ...], ClientProfile]:
     """By client. `rows`: COLUMNS of `clients`, one row per client and day; `use_rows`: USE_COLUMNS of those that declare no
     software. `until`: days on which a client was first seen at this time or later are left out, as its evidence is."""
-    days: dict[tuple[str | None, ...], list[ClientRow]] = defaultdict(list)
-    for row in rows:
-        if until is None or row["first_seen_at"] < until:
-            days[client_key(row)].append(row)
+    days = grouped((row for row in rows if until is None or row["first_seen_at"] < until), client_key)
     answered: dict[tuple[str | None, ...], set[ApiUse]] = defaultdict(set)
     for row in use_rows:
         if declared(row["client_software_name"]) is None:
@@ -116,9 +114,7 @@ def _profile(
 def _identified(
     client_id: str | None, answered: set[ApiUse], release: str
 ) -> identification.Identification | None:
-    uses: dict[int, list[ApiUse]] = defaultdict(list)
-    for use in sorted(answered):
-        uses[use.api_key].append(use)
+    uses = grouped(sorted(answered), lambda use: use.api_key)
     return identification.of(client_id, uses, release)
 
 

@@ -7,11 +7,12 @@ Each published answer leaves one small file beside `latest.json` (`question_file
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date, datetime
 
 from client_telemetry.console.counted import counted
-from client_telemetry.formats.typed_values import typed
+from client_telemetry.console.grouped import grouped
+from client_telemetry.formats.typed_values import of_row, typed
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name
@@ -90,19 +91,12 @@ def question_file(question: Question) -> str:
 
 def answered(report: UpgradeReport) -> Answered:
     outcomes = {_digits(each.anchor): each.outcome for each in report.applications}
-    of_question = {
-        each.name: getattr(report.question, each.name)
-        for each in fields(Answered)
-        if each.name not in ("evidence_digest", "outcomes")
-    }
-    return Answered(**of_question, evidence_digest=report.evidence_digest, outcomes=outcomes)
+    return of_row(Answered, vars(report.question), evidence_digest=report.evidence_digest, outcomes=outcomes)
 
 
 def written(answer: Answered) -> str:
     """As JSON: 15 bytes for each application."""
-    by_outcome: dict[str, list[str]] = {}
-    for digits, outcome in sorted(answer.outcomes.items()):
-        by_outcome.setdefault(outcome, []).append(digits)
+    by_outcome = grouped(sorted(answer.outcomes), answer.outcomes.__getitem__)
     packed = {outcome: " ".join(digits) for outcome, digits in by_outcome.items()}
     return json_text({"schema_version": SCHEMA_VERSION, **vars(answer), "outcomes": packed}) + "\n"
 

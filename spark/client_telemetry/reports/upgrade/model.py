@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
 
+from client_telemetry.console.grouped import grouped
 from client_telemetry.formats.written_file import Written
 from client_telemetry.reports.evidence import Coverage, DaySeen, QualityWarning, RelatedClient
 from client_telemetry.reports.outcomes import outcome
@@ -667,7 +668,4 @@ class UpgradeReport:
     @cached_property
     def of_owner(self) -> dict[str | None, list[Application]]:
         """`applications` by owner, in their order."""
-        found: dict[str | None, list[Application]] = {}
-        for each in self.applications:
-            found.setdefault(each.owner, []).append(each)
-        return found
+        return grouped(self.applications, lambda each: each.owner)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from client_telemetry.campaign.report_files import ANSWER, DIGEST
+from client_telemetry.console.grouped import grouped
 from client_telemetry.formats import trial_file, written_file
 from client_telemetry.formats.trial_file import NotATrial, Trial
 from client_telemetry.formats.written_file import NotWritten, Written
@@ -19,7 +20,7 @@ from client_telemetry.reports.owners import forms
 from client_telemetry.reports.upgrade import earlier_report, written_note, written_ticket
 from client_telemetry.reports.upgrade.document import answer_json, report_json
 from client_telemetry.reports.upgrade.earlier_report import Answered
-from client_telemetry.reports.upgrade.model import ClientVerdict, Question, UpgradeReport
+from client_telemetry.reports.upgrade.model import Question, UpgradeReport
 from client_telemetry.reports.upgrade.numbers import upgrade_numbers
 from client_telemetry.reports.upgrade.owner_message import owner_message
 from client_telemetry.reports.upgrade.owner_ticket import (
@@ -220,9 +221,7 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
         "report.md": report_ticket(report),
         "summary.json": json.dumps(_summary(report, answer), indent=1) + "\n",
     }
-    of_owners: dict[str | None, list[ClientVerdict]] = {}
-    for client in report.clients:
-        of_owners.setdefault(client.owner, []).append(client)
+    of_owners = grouped(report.clients, lambda client: client.owner)
     for stake in report.owners:
         if not stake.has_pack:
             continue
