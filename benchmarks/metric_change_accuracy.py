@@ -35,7 +35,8 @@ from client_telemetry.review.metric_changes import (
     LEAST_OF_A_SHARE,
     LEAST_REQUESTS,
     MetricChange,
-    changes,
+    all_changes,
+    of_track,
 )
 from client_telemetry.review.tracks import Failures, Span, Track
 from client_telemetry.review.windows import Windows
@@ -303,7 +304,8 @@ def erring(one: Series, at: float, chance: random.Random) -> Series:
 def _compared(
     recording: Recording, tracks: Sequence[Track], pushed: Sequence[Series], windows: Windows
 ) -> list[MetricChange]:
-    found = changes(tracks, pushed, windows, recording.slot_seconds)
+    single = [each for track in tracks for each in of_track(track, windows, recording.slot_seconds)]
+    found = all_changes(single, pushed, windows, lambda *client: None)
     return [each for each in found if each.group.client_id not in recording.left_out]
 
 

@@ -311,22 +311,11 @@ class _Reading:
     def _with_server_log(self, folder: _Folder, runs: Sequence[ServerRun]) -> None:
         result = self._evidence
         spans = [_Span(run.started, f"{folder.name}@{run.started:.3f}", run.node_id or 0) for run in runs]
-        log = _RequestLog(spans, self._slots, self._doubled)
-        for file in folder.requests:
-            self._report(f"reading {file.file}")
-            log.read(file, self._reader(file))
+        log = self._read(folder, spans)
         for run, span in zip(runs, spans, strict=True):
             until = run.stopping or max(run.last, log.last.get(span.incarnation, run.last))
-            result.runs.append(
-                BrokerRun(
-                    span.broker_id,
-                    span.incarnation,
-                    run.releases,
-                    run.started,
-                    until,
-                    run.stopping is None,
-                )
-            )
+            ran = run.releases, run.started, until, run.stopping is None
+            result.runs.append(BrokerRun(span.broker_id, span.incarnation, *ran))
             result.features += [FeatureLevels(at, levels) for at, levels in run.features]
             for refused in run.refused:
                 if not log.add_refused(span, refused):
@@ -348,25 +337,22 @@ class _Reading:
                     broker.broker_id,
                 )
                 spans.append(span)
-                result.runs.append(
-                    BrokerRun(
-                        span.broker_id,
-                        span.incarnation,
-                        incarnation.candidates or (),
-                        span.since,
-                        until,
-                        is_last,
-                    )
-                )
+                ran = incarnation.candidates or (), span.since, until, is_last
+                result.runs.append(BrokerRun(span.broker_id, span.incarnation, *ran))
                 result.features += [
                     FeatureLevels(nanos / 1e9, levels, span.incarnation)
                     for nanos, levels in incarnation.features
                 ]
-            log = _RequestLog(spans, self._slots, self._doubled, frozenset(broker.endpoints))
-            for file in folder.requests:
-                self._report(f"reading {file.file}")
-                log.read(file, self._reader(file))
-            self._take(log)
+            self._take(self._read(folder, spans, frozenset(broker.endpoints)))
+
+    def _read(
+        self, folder: _Folder, spans: Sequence[_Span], endpoints: frozenset[Endpoint] | None = None
+    ) -> "_RequestLog":
+        log = _RequestLog(spans, self._slots, self._doubled, endpoints)
+        for file in folder.requests:
+            self._report(f"reading {file.file}")
+            log.read(file, self._reader(file))
+        return log
 
     def _take(self, log: "_RequestLog") -> None:
         self._evidence.activities += log.activities.values()
@@ -377,34 +363,18 @@ class _Reading:
         ends = addresses(refused.connection_id)
         address = ends.host if ends else ""
         key = address, span.incarnation, refused.api_key, refused.version, self._slot(refused.at)
-        before = self._unnamed.get(key)
-        first = before.first if before else refused.at
-        count = before.requests if before else 0
-        self._unnamed[key] = UnnamedRefusal(
-            address,
-            span.broker_id,
-            span.incarnation,
-            refused.api_key,
-            refused.version,
-            first,
-            refused.at,
-            count + 1,
-        )
+        api, at = (refused.api_key, refused.version), refused.at
+        first = UnnamedRefusal(address, span.broker_id, span.incarnation, *api, at, at, 0)
+        before = self._unnamed.get(key, first)
+        self._unnamed[key] = before._replace(last=at, requests=before.requests + 1)
 
     def _add_login(self, span: _Span, login: LoginFailure) -> None:
         key = login.address, span.incarnation, login.mechanism or "", self._slot(login.at)
-        before = self._logins.get(key)
-        first = before.first if before else login.at
-        count = before.connections if before else 0
-        self._logins[key] = FailedLogin(
-            login.address,
-            span.broker_id,
-            span.incarnation,
-            login.mechanism,
-            login.reason,
-            first,
-            login.at,
-            count + 1,
+        where = login.address, span.broker_id, span.incarnation
+        first = FailedLogin(*where, login.mechanism, login.reason, login.at, login.at, 0)
+        before = self._logins.get(key, first)
+        self._logins[key] = before._replace(
+            reason=login.reason, last=login.at, connections=before.connections + 1
         )
 
     def _slot(self, at: float) -> float:

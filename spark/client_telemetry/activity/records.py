@@ -52,8 +52,8 @@ class Use:
     failed_first: float | None = None
     failed_last: float | None = None
 
-    def add_answered(self, at: float, count: int = 1) -> None:
-        self.answered += count
+    def add_answered(self, at: float) -> None:
+        self.answered += 1
         self.first = at if self.first is None else min(self.first, at)
         self.last = at if self.last is None else max(self.last, at)
 
@@ -119,20 +119,11 @@ class FailedLogin(NamedTuple):
     connections: int
 
 
-def in_order(login: FailedLogin) -> tuple[float, str, int, str, str, str, float, int]:
+def in_order(login: FailedLogin) -> tuple[object, ...]:
     """Sort key of failed logins: by time, then by all else. Brokers do not always name the mechanism, and two logins of
     one millisecond may differ in nothing but that.
     """
-    return (
-        login.first,
-        login.address,
-        login.broker_id,
-        login.incarnation,
-        login.mechanism or "",
-        login.reason,
-        login.last,
-        login.connections,
-    )
+    return login.first, *login._replace(mechanism=login.mechanism or "")
 
 
 class BrokerRun(NamedTuple):

@@ -270,27 +270,14 @@ def without_clients(
     """
     unnamed = [
         UnnamedRefusal(
-            row["client_address"] or "",
-            row["broker_id"],
-            _incarnation(row),
-            row["api_key"],
-            row["version"],
-            row["first"],
-            row["last"],
-            row["rejected"],
+            *_from(row), row["api_key"], row["version"], row["first"], row["last"], row["rejected"]
         )
         for row in refusal_rows
     ]
     logins = [
         FailedLogin(
-            row["client_address"] or "",
-            row["broker_id"],
-            _incarnation(row),
-            row["sasl_mechanism"],
-            row["reason"] or "",
-            row["first"],
-            row["last"],
-            row["connections"],
+            *(*_from(row), row["sasl_mechanism"], row["reason"] or ""),
+            *(row["first"], row["last"], row["connections"]),
         )
         for row in login_rows
     ]
@@ -389,6 +376,10 @@ class Gathering:
                     protocol or "",
                 )
             yield client
+
+
+def _from(row: OfBroker) -> tuple[str, int, str]:
+    return row["client_address"] or "", row["broker_id"], _incarnation(row)
 
 
 def _incarnation(row: Mapping[str, object]) -> str:

@@ -152,7 +152,7 @@ def _measure(times: Grid) -> Work:
 
 
 def _values(instance_series: Series, times: Grid) -> Iterator[tuple[object, ...]]:
-    who = instance_series.instance
+    _, *who = instance_series.instance
     edges = np.linspace(times.since, times.until, times.slots + 1)
     for name, own in instance_series.samples.items():
         metric = BY_NAME.get(name)
@@ -165,15 +165,7 @@ def _values(instance_series: Series, times: Grid) -> Iterator[tuple[object, ...]
         )
         for slot, value in enumerate(values):
             if not math.isnan(value):
-                yield (
-                    who.client_id,
-                    who.principal,
-                    who.software_name,
-                    who.software_version,
-                    name,
-                    slot,
-                    float(value),
-                )
+                yield (*who, name, slot, float(value))
 
 
 def _held(values: Values, interval: float, times: Grid) -> Values:

@@ -137,15 +137,8 @@ def _stated_mechanisms(stage: Stage, logins: Collection[ListenerLogin]) -> dict[
 
 
 def _written_report(stage: Stage, asked: Question, of_clients: Summary) -> Report:
-    return Report(
-        asked.cluster_id,
-        stage.arguments.report_id,
-        asked.from_release,
-        asked.to_release,
-        of_clients.span.cells,
-        (stage.lake.place(UPGRADE_VERDICTS), stage.lake.place(UPGRADE_FINDINGS)),
-        asked.source_features,
-    )
+    places = stage.lake.place(UPGRADE_VERDICTS), stage.lake.place(UPGRADE_FINDINGS)
+    return Report(asked, stage.arguments.report_id, of_clients.span.cells, places)
 
 
 def _of_question(asked: Question) -> dict[str, object]:

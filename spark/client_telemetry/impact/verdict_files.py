@@ -26,6 +26,7 @@ from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.compatibility.well_observed import is_well_observed
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
+from client_telemetry.impact.question import Question
 from client_telemetry.knowledge import products
 from client_telemetry.knowledge.logins import Login
 from client_telemetry.knowledge.releases import is_rollback
@@ -51,15 +52,8 @@ from client_telemetry.workers.columns import (
 )
 
 MAX_RECORDS = 16
-_OF_THE_CLIENT = (
-    *OF_THE_PROFILE,
-    "connections",
-    "requests",
-    "broker_ids",
-    "first_seen_at",
-    "last_seen_at",
-    "well_observed",
-)
+_AS_GIVEN = (*OF_THE_PROFILE, "connections", "broker_ids", "first_seen_at", "last_seen_at")
+_OF_THE_CLIENT = (*_AS_GIVEN, "requests", "well_observed")
 _OF_THE_QUESTION = ("cluster_id", "report_id", *CLIENT_KEY, "program")
 _OF_THE_USES = (
     "requests",
@@ -121,25 +115,21 @@ class Report(NamedTuple):
     the cells of time in which any client sent anything: nothing is known about the others.
     """
 
-    cluster_id: str
+    question: Question
     report_id: str
-    from_release: str
-    to_release: str
     watched: int
     places: tuple[TablePlace, TablePlace]
-    source_features: tuple[tuple[str, int], ...] | None = None
-    """As in Question."""
 
 
 def write(clients: Iterable[pa.RecordBatch], report: Report) -> Written:
     """Judge the clients, columns READ, and write their rows. Faster if clients that are alike are in the same call."""
-    partition = {"cluster_id": report.cluster_id, "report_id": report.report_id}
+    partition = {"cluster_id": report.question.cluster_id, "report_id": report.report_id}
     verdicts, findings = (
         # The gate reports missing values, and in how many rows.
         DataFile(table, place, partition, rows_in_columns=_VERDICTS_AT_ONCE, is_complete=False)
         for table, place in zip((UPGRADE_VERDICTS, UPGRADE_FINDINGS), report.places, strict=True)
     )
-    judged = _Verdicts(report.from_release, report.to_release, report.source_features)
+    judged = _Verdicts(report.question)
     with collector_paused():
         for batch in clients:
             if len(batch):
@@ -175,10 +165,8 @@ class _Verdicts:
     row from its `first_finding` to that of the next.
     """
 
-    def __init__(
-        self, from_release: str, to_release: str, source_features: tuple[tuple[str, int], ...] | None
-    ):
-        self._question = from_release, to_release, source_features
+    def __init__(self, question: Question):
+        self._question = question.from_release, question.to_release, question.source_features
         self._places: dict[tuple[str, str | None, str | None], int] = {}
         self._clients: Vector = np.zeros(0, np.int64)
         self.rows, self.findings = (
@@ -225,20 +213,9 @@ def _verdict_columns(
     clients: pa.RecordBatch, judged: _Verdicts, place: Vector, watched: int
 ) -> dict[str, pa.Array]:
     uses = _Uses(clients)
-    own = {
-        name: clients[name]
-        for name in (
-            *CLIENT_KEY,
-            *OF_THE_PROFILE,
-            "connections",
-            "broker_ids",
-            "first_seen_at",
-            "last_seen_at",
-        )
-    }
     return {
         **{field.name: judged.rows.taken(field.name, place) for field in _JUDGED.fields[:-2]},
-        **own,
+        **{name: clients[name] for name in (*CLIENT_KEY, *_AS_GIVEN)},
         "program": _null_if_one(clients),
         "requests": pa.array(uses.sums("requests")),
         "well_observed": uses.well_observed(

@@ -9,7 +9,7 @@ from client_telemetry.inventory.artefact import Written as ReadArtefacts
 from client_telemetry.inventory.joined import join, sentence
 from client_telemetry.inventory.seen import Seen, from_report
 from client_telemetry.inventory.workloads import Workloads
-from client_telemetry.pipeline.place import Place, published_place
+from client_telemetry.pipeline.place import Place, fetch_files, published_place
 from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.reports.folder import PAGE, replace_folder
 from client_telemetry.reports.inventory import document, markdown
@@ -60,11 +60,6 @@ def _add_to_report(place: Place, cluster: str, report_id: str, as_document: Writ
     page = place.root / folder / PAGE
     if not page.is_file():
         files, root = file_system(absolute_url(place.location))
-        try:
-            with files.open_input_file(f"{root}/{folder}/{PAGE}") as source:
-                text = source.read()
-        except FileNotFoundError:
-            return
-        page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_bytes(text)
-    add_written(page.parent, as_document)
+        fetch_files(files, root, [f"{folder}/{PAGE}"], place.root)
+    if page.is_file():
+        add_written(page.parent, as_document)

@@ -17,6 +17,11 @@ from client_telemetry.lake.erasure import erase
 from client_telemetry.lake.maintenance import UnknownRetention, maintain, retention
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
 
+COUNTS = (
+    *("rows_removed", "files_before", "files_after"),
+    *("manifests_after", "snapshots_after", "orphans_removed"),
+)
+
 
 def lake_maintenance(stage: Stage) -> Outcome:
     return _erase(stage) if stage.arguments.erase else _maintain(stage)
@@ -28,15 +33,8 @@ def _maintain(stage: Stage) -> Outcome:
     except UnknownRetention as error:
         raise BadArguments(str(error)) from None
     upkeeps = maintain(stage.lake, dt.datetime.now(dt.UTC), keep_days)
-    counts = {
-        "rows_removed": sum(upkeep.rows_removed for upkeep in upkeeps),
-        "files_before": sum(upkeep.files_before for upkeep in upkeeps),
-        "files_after": sum(upkeep.files_after for upkeep in upkeeps),
-        "manifests_after": sum(upkeep.manifests_after for upkeep in upkeeps),
-        "snapshots_after": sum(upkeep.snapshots_after for upkeep in upkeeps),
-        "orphans_removed": sum(upkeep.orphans_removed for upkeep in upkeeps),
-        "branches_removed": sum(len(upkeep.branches_removed) for upkeep in upkeeps),
-    }
+    counts = {name: sum(getattr(upkeep, name) for upkeep in upkeeps) for name in COUNTS}
+    counts["branches_removed"] = sum(len(upkeep.branches_removed) for upkeep in upkeeps)
     message = (
         f"lake_maintenance: {len(upkeeps)} tables: {counts['files_before']} data files became {counts['files_after']}, "
         f"{counts['rows_removed']} rows past their retention, {counts['orphans_removed']} orphan files and "

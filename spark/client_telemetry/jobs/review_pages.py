@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from client_telemetry.activity.client_metrics import Series
@@ -20,9 +21,9 @@ from client_telemetry.reports.review.report import ReviewReport, report_of
 from client_telemetry.review import rule_records
 from client_telemetry.review.metric_changes import MetricChange
 from client_telemetry.review.metric_curves import MetricReview
+from client_telemetry.review.metric_review import Reviewed
 from client_telemetry.review.model import Review
 from client_telemetry.review.planned import Planned
-from client_telemetry.review.reviewed import Reviewed, rules_of_others
 from client_telemetry.tables.metric_changes import METRIC_CHANGES
 from client_telemetry.tables.rule_records import RULE_RECORDS
 from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
@@ -84,7 +85,11 @@ def _write_changes(stage: Stage, review_id: str, changes: Sequence[MetricChange]
 def _report(stage: Stage, name: ReviewName, review: Review, metrics: MetricReview) -> ReviewReport:
     cluster_name, report_id = stage.cluster_name, name.plan.report_id
     link = f"../../../upgrade_impact/{folder_name(cluster_name)}/{folder_name(report_id or '')}/{PAGE}"
-    others = rules_of_others(stage.lake, stage.cluster, name.review_id)
+    others = [
+        rule_records.RuleRecord(row["rule_id"], *itemgetter(*rule_records.COUNTS)(row))
+        for row in stage.lake.rows(RULE_RECORDS)
+        if (row["cluster_id"], row["review_id"]) != (stage.cluster, name.review_id)
+    ]
     return report_of(
         review,
         name.review_id,

@@ -75,9 +75,7 @@ def fetch_files(files: fs.FileSystem, root: str, names: Iterable[str], folder: P
     """Copies those of these published files that are there to the same place below `folder`."""
     for name in names:
         if files.get_file_info(f"{root}/{name}").type == fs.FileType.File:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            with files.open_input_file(f"{root}/{name}") as source:
-                (folder / name).write_bytes(source.read())
+            _copy(files, f"{root}/{name}", folder / name)
 
 
 def fetch_linked(files: fs.FileSystem, root: str, linked: str, folder: Path) -> None:
@@ -85,10 +83,13 @@ def fetch_linked(files: fs.FileSystem, root: str, linked: str, folder: Path) -> 
     selector = fs.FileSelector(f"{root}/{linked}", allow_not_found=True, recursive=True)
     for info in files.get_file_info(selector):
         if info.type == fs.FileType.File and info.base_name in LINKED:
-            path = folder / linked / info.path.partition(f"/{linked}/")[2]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with files.open_input_file(info.path) as source:
-                path.write_bytes(source.read())
+            _copy(files, info.path, folder / linked / info.path.partition(f"/{linked}/")[2])
+
+
+def _copy(files: fs.FileSystem, stored: str, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with files.open_input_file(stored) as source:
+        path.write_bytes(source.read())
 
 
 def _upload(files: fs.FileSystem, root: str, folder: Path, before: dict[Path, int]) -> None:

@@ -59,7 +59,7 @@ _EVIDENCE = (
 
 
 OF_RELATIVES = ("related", *(column.name for column in APPLICATION), "cluster_name")
-"""Columns that client_applications.py adds."""
+"""Columns that `applications_of` (clients.py) adds."""
 _COMPUTED_LAST = ("addresses", "address_sample", "flags")
 """Those that clients.py computes of all the others."""
 _KNOWN = StructType(

@@ -1,21 +1,29 @@
 """From a day's connections and sessions to clients: who is out there, what they use, who owns them.
 
 tables/clients.py has the rules; client_identity.py reads a client's strings and requests, related_clients.py relates it
-to others, client_applications.py groups clients into applications. Texts are queries of pipeline/queries.py.
+to others. Texts are queries of pipeline/queries.py.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from client_telemetry import knowledge
+from client_telemetry.identity.application_rows import READ as OF_AN_APPLICATION
+from client_telemetry.identity.application_rows import Row, application_columns
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.knowledge import kip511
 from client_telemetry.pipeline.queries import Queries, same
-from client_telemetry.profile.client_applications import WITH_APPLICATIONS, applications_of
-from client_telemetry.profile.client_identity import WITH_IDENTITY, identifier
+from client_telemetry.profile.client_identity import OF_RELATIVES, WITH_IDENTITY, fields, identifier
+from client_telemetry.profile.related_clients import ProfiledClient, related
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS, SHORT_LIFE_SECONDS
 from client_telemetry.tables.row_flags import flags
-from client_telemetry.tables.table import Table
+from client_telemetry.tables.table import LONG, Table
 
 _KEY = ("cluster_id", "dt", *CLIENT_KEY)
 KEY = ", ".join(_KEY)
@@ -137,6 +145,37 @@ select client.*, coalesce(used.api_uses, array()) as api_uses, coalesce(used.ans
 from clients_seen as client
 left join uses as used on {same(_KEY, "client", "used", "<=>")}
 """
+
+
+_ADDED = to_arrow_schema(StructType(fields(*OF_RELATIVES, softwares=LONG)))
+WITH_APPLICATIONS = pa.schema([*WITH_IDENTITY, *_ADDED])
+_RELATED = tuple(ProfiledClient.__annotations__)
+
+
+def applications_of(cluster_name: str) -> Callable[[pa.Table], pa.Table]:
+    """Adds to all clients of a principal and day: the columns of WITH_APPLICATIONS that client_identity.py does not know."""
+    own = knowledge.in_use()
+
+    def add(table: pa.Table) -> pa.Table:
+        knowledge.use(own)
+        softwares, relations = related(cast("list[ProfiledClient]", table.select(_RELATED).to_pylist()))
+        columns: dict[str, Sequence[object]] = {
+            "softwares": softwares,
+            "related": relations,
+            "cluster_name": [cluster_name] * len(table),
+        }
+        read = (
+            table.column(name).to_pylist() if name != "related" else relations for name in OF_AN_APPLICATION
+        )
+        rows = (
+            cast("Row", dict(zip(OF_AN_APPLICATION, row, strict=True))) for row in zip(*read, strict=True)
+        )
+        columns |= application_columns(rows)
+        for field in _ADDED:
+            table = table.append_column(field, pa.array(columns[field.name], field.type))
+        return table.select(WITH_APPLICATIONS.names).cast(WITH_APPLICATIONS)
+
+    return add
 
 
 def clients(queries: Queries, owner_rules: tuple[OwnerRule, ...], cluster_name: str) -> str:

@@ -12,23 +12,14 @@ from client_telemetry.activity.records import clock
 from client_telemetry.knowledge import apis, kip511, served, software
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.review.phases import FINALIZED, Upgrade
-from client_telemetry.review.signs import CERTAIN, LIKELY, Refusal
+from client_telemetry.review.signs import CERTAIN, LIKELY, OF_TRANSACTIONS, Refusal
 from client_telemetry.review.tracks import Track
 
 OVERLAP_SECONDS = 60.0
 """While a client is replaced, the old and the new one may run beside each other for this long."""
 LEAST_REQUESTS = 3
 _FIRST_WITH_SOFTWARE = 3
-_BY_FEATURES = frozenset(
-    (
-        ApiKey.PRODUCE,
-        ApiKey.INIT_PRODUCER_ID,
-        ApiKey.ADD_PARTITIONS_TO_TXN,
-        ApiKey.ADD_OFFSETS_TO_TXN,
-        ApiKey.END_TXN,
-        ApiKey.TXN_OFFSET_COMMIT,
-    )
-)
+_BY_FEATURES = OF_TRANSACTIONS | {ApiKey.PRODUCE}
 """Produce and requests of transactions: their versions rise when transaction.version is finalized (KIP-890)."""
 
 

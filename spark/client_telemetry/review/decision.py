@@ -37,23 +37,22 @@ def decisions(review: Review) -> tuple[Decision, ...]:
         answered = review.answered.get(broker, frozenset())
         tested = [client for client in review.clients if (client.client_id, client.principal) in answered]
         failing = [client for client in failing_at_end if _stops(client, started)]
-        watched = tuple((client.client_id, client.principal) for client in failing)
+        word = STOP if failing else CANNOT_TELL
         if failing:
             reason = f"{_counted(failing)} failing since it was upgraded"
-            decided.append(Decision(broker, STOP, reason, watched, len(tested)))
         elif up_for < SETTLING_SECONDS:
             reason = f"up for {up_for:.0f} s: wait {SETTLING_SECONDS - up_for:.0f} s more"
-            decided.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
         elif watched_for < SETTLING_SECONDS:
             reason = f"all requests are known only until {clock(upgrade.recorded_until)}: ask again after the brokers' next snapshot (every five minutes)"
-            decided.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
         elif not tested:
-            decided.append(Decision(broker, CANNOT_TELL, "has not answered any application yet", (), 0))
+            reason = "has not answered any application yet"
         else:
+            word = GO
             untested = [c for c in review.clients if c.last_outcome.outcome == Happened.NOT_TESTED]
             more = f"; {len(applications.keys(untested))} not tested yet" if untested else ""
             reason = f"{_counted(tested)} answered, none failing since its upgrade{more}"
-            decided.append(Decision(broker, GO, reason, (), len(tested)))
+        clients = tuple((client.client_id, client.principal) for client in failing)
+        decided.append(Decision(broker, word, reason, clients, len(tested)))
     return tuple(decided)
 
 

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.verdict import ClientVerdict
-from client_telemetry.knowledge import kip511, known_issues, served
-from client_telemetry.knowledge.vocabulary import Answer, Step, Verdict
+from client_telemetry.knowledge import kip511, served
+from client_telemetry.knowledge.vocabulary import Step
 from client_telemetry.review import phases, signs
 from client_telemetry.review.prediction import FoundRule, Prediction
 from client_telemetry.review.tracks import Track
@@ -107,15 +107,8 @@ def predicted(verdict: ClientVerdict) -> Prediction:
     if Step.ROLLBACK_BEFORE_FINALIZATION in steps:
         by_phase[phases.ROLLED_BACK] = steps[Step.ROLLBACK_BEFORE_FINALIZATION]
     rules = tuple(
-        FoundRule(f.rule_id, f.verdict, f.when, f.api_key, f.decides, f.explanation, f.fix)
+        FoundRule(f.rule_id, f.verdict, f.when, f.api_key, f.condition_met, f.explanation, f.fix)
         for f in verdict.findings
-    )
-    login = tuple(
-        f.explanation
-        for f in verdict.findings
-        if f.verdict == Verdict.BREAKS
-        and f.rule_id in known_issues.login_rules()
-        and f.condition_met != Answer.NO
     )
     return Prediction(
         verdict.verdict,
@@ -125,5 +118,4 @@ def predicted(verdict: ClientVerdict) -> Prediction:
         verdict.fix,
         by_phase,
         rules,
-        login,
     )

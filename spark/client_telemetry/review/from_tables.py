@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from client_telemetry.activity.records import Evidence
 from client_telemetry.activity.table_evidence import (
@@ -22,9 +23,9 @@ from client_telemetry.pipeline.queries import is_little, queries
 from client_telemetry.pipeline.stage import Stage
 from client_telemetry.review import applications
 from client_telemetry.review.in_parts import assembled, setting
+from client_telemetry.review.metric_review import Reviewed
 from client_telemetry.review.model import Review
 from client_telemetry.review.planned import Planned
-from client_telemetry.review.reviewed import Reviewed
 from client_telemetry.review.setting import Setting
 from client_telemetry.review.workers import ClientRows, Judged, ReportFiles, Write, Written
 from client_telemetry.tables.brokers import BROKERS
@@ -64,15 +65,8 @@ def reviewed(
     review, comparisons, curves = assembled(parts, gathered, common)
     review, of_suspects = _with_suspects(review, judged, write)
     written = [*(judged_bucket.written for judged_bucket in judged), of_suspects]
-    return Reviewed(
-        review,
-        written,
-        common,
-        comparisons,
-        curves,
-        lambda clients: rows.tracks_of(common, clients),
-        rows.close,
-    )
+    tracks_of = partial(rows.tracks_of, common)
+    return Reviewed(review, written, common, comparisons, curves, tracks_of, rows.close)
 
 
 def _slot_seconds(brokers: Sequence[BrokerRow], first: dt.date) -> int:

@@ -31,7 +31,6 @@ def setting(
     evidence: Evidence,
     from_release: str,
     to_release: str,
-    until: float | None = None,
     owner_rules: Sequence[OwnerRule] = (),
     began: float | None = None,
     scram_users: frozenset[str] | None = None,
@@ -39,7 +38,7 @@ def setting(
 ) -> Setting:
     """`began`: see upgrade_of. Raises NoSuchUpgrade, and WindowWithoutData if nothing was recorded of any client."""
     upgrade = upgrade_of(
-        evidence.runs, evidence.features, from_release, to_release, until, began, evidence.requests_until
+        evidence.runs, evidence.features, from_release, to_release, began, evidence.requests_until
     )
     first = evidence.first
     if first is None:
@@ -121,7 +120,7 @@ def assembled(
         evidence.cluster_id,
         common.upgrade,
         reviewed,
-        rule_records(reviewed),
+        rule_records([(each.prediction, each.outcomes, each.comparison) for each in reviewed]),
         unexplained_logins=tuple(_logins_by_address(evidence.failed_logins)),
         unexplained_refusals=sum(
             refusal.requests
@@ -143,18 +142,12 @@ def assembled(
     return assembled_review, comparisons, curves
 
 
-def review(
-    evidence: Evidence,
-    from_release: str,
-    to_release: str,
-    until: float | None = None,
-    predictions: Predictions | None = None,
-) -> Review:
+def review(evidence: Evidence, from_release: str, to_release: str) -> Review:
     """A review in one part, without metrics. Raises NoSuchUpgrade and WindowWithoutData, and what judge raises about
     releases.
     """
-    common = setting(evidence, from_release, to_release, until)
-    reviewed_part, _ = part(evidence.activities, common, predictions)
+    common = setting(evidence, from_release, to_release)
+    reviewed_part, _ = part(evidence.activities, common)
     return assembled([reviewed_part], evidence, common)[0]
 
 

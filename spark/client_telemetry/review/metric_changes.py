@@ -151,18 +151,6 @@ class CompareColumns(NamedTuple):
             yield Compare(group, metric, Pair(metric.scale, before, after, floor, independent), 1)
 
 
-def changes(
-    found_tracks: Sequence[Track],
-    pushed: Sequence[Series],
-    times: Windows,
-    slot_seconds: float,
-    owner: Callable[[str | None, str], str | None] = lambda client_id, principal: None,
-) -> list[MetricChange]:
-    """All comparisons. `pushed`: by instances. `owner`: of a client id and principal."""
-    single = [comparison for track in found_tracks for comparison in of_track(track, times, slot_seconds)]
-    return all_changes(single, pushed, times, owner)
-
-
 def all_changes(
     of_tracks: Sequence[Compare],
     pushed: Sequence[Series],

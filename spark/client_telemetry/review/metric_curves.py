@@ -102,6 +102,10 @@ class Sums:
     measured: Values
     members: int = 0
 
+    @staticmethod
+    def none(metric: Metric, slots: int) -> "Sums":
+        return Sums(metric, np.zeros(slots), np.zeros(slots))
+
     def add(self, values: Values) -> None:
         is_measured = ~np.isnan(values)
         self.total += np.where(is_measured, values, 0.0)
@@ -134,7 +138,8 @@ def add_track(sums: GroupSums, track: Track, owner: str | None, span: Span) -> N
         if metric.name in SHOWN:
             values = _of_client(own, edges)
             for group in of_groups:
-                _sums(sums, metric, group, len(edges) - 1).add(values)
+                key = group[0], metric.name, group[1]
+                sums.setdefault(key, Sums.none(metric, len(edges) - 1)).add(values)
 
 
 def add(sums: GroupSums, more: GroupSums) -> None:
@@ -206,17 +211,10 @@ def of_changed(
         track = by_key.get((group.client_id, group.principal, group.software_name, group.software_version))
         by_name = {} if track is None else {metric.name: own for metric, own in track_samples(track)}
         if change.metric.name in by_name:
-            sums = _sums({}, change.metric, (CLIENT, name), len(span.edges()) - 1)
+            sums = Sums.none(change.metric, len(span.edges()) - 1)
             sums.add(_of_client(by_name[change.metric.name], span.edges()))
             curves.append(MetricCurves(change.metric, [sums.curve(name, span.edges())]))
     return curves
-
-
-def _sums(sums: GroupSums, metric: Metric, group: tuple[str, str], slots: int) -> Sums:
-    key = group[0], metric.name, group[1]
-    if key not in sums:
-        sums[key] = Sums(metric, np.zeros(slots), np.zeros(slots))
-    return sums[key]
 
 
 def _of_client(own: Sequence[Sample], edges: Values) -> Values:
@@ -229,7 +227,7 @@ def _of_client(own: Sequence[Sample], edges: Values) -> Values:
 def _of_instances(name: str, metric: Metric, instances: Sequence[Series], span: Span) -> MemberCurve:
     longest = max(instance_series.interval for instance_series in instances)
     edges = span.edges(max(SHORTEST_SLOT_SECONDS, 1.5 * longest))
-    sums = Sums(metric, np.zeros(len(edges) - 1), np.zeros(len(edges) - 1))
+    sums = Sums.none(metric, len(edges) - 1)
     for member in instances:
         own = member.samples[metric.name]
         sums.add(rates(own, edges) if metric.kind == COUNT else means(own, edges))

@@ -1,6 +1,8 @@
 """The metrics of a review: the comparisons, and the curves of its page. Pure."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from client_telemetry.activity.client_metrics import Instance, Series
 from client_telemetry.review import metric_curves
@@ -17,6 +19,32 @@ from client_telemetry.review.model import Review
 from client_telemetry.review.setting import Setting
 from client_telemetry.review.tracks import Track
 
+Written = TypeVar("Written")
+
+
+@dataclass(frozen=True)
+class Reviewed(Generic[Written]):
+    """A review, what was written about its clients, and what its metrics are computed from."""
+
+    review: Review
+    written: Sequence[Written]
+    _common: Setting
+    _comparisons: Sequence[Compare]
+    _curves: GroupSums
+    _tracks_of: Callable[[Sequence[Group]], Sequence[Track]]
+    _close: Callable[[], None]
+    """Release the rows of clients, which Spark keeps until `metrics` were asked for."""
+
+    def changes(self, pushed: Sequence[Series]) -> list[MetricChange]:
+        """`pushed`: what client instances measured themselves."""
+        return metric_changes(self.review, self._common, self._comparisons, pushed)
+
+    def metrics(self, changes: Sequence[MetricChange], pushed: Sequence[Series]) -> MetricReview:
+        """`changes`, with the curves of the page."""
+        found = with_curves(self.review, self._common, changes, self._curves, self._tracks_of, pushed)
+        self._close()
+        return found
+
 
 def metric_review(
     review: Review,
@@ -24,13 +52,10 @@ def metric_review(
     of_clients: Sequence[Compare],
     curves: GroupSums,
     tracks_of: Callable[[Sequence[Group]], Sequence[Track]],
-    pushed: Sequence[Series] = (),
 ) -> MetricReview:
-    """`of_clients`, `curves`: from in_parts.assembled. `tracks_of`: the tracks of some clients. `pushed`: what
-    instances measured themselves.
-    """
-    changes = metric_changes(review, common, of_clients, pushed)
-    return with_curves(review, common, changes, curves, tracks_of, pushed)
+    """Of what brokers recorded. `of_clients`, `curves`: from in_parts.assembled. `tracks_of`: the tracks of some clients."""
+    changes = metric_changes(review, common, of_clients, ())
+    return with_curves(review, common, changes, curves, tracks_of, ())
 
 
 def metric_changes(

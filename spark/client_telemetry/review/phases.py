@@ -118,16 +118,13 @@ def upgrade_of(
     features: Sequence[FeatureLevels],
     from_release: str,
     to_release: str,
-    until: float | None = None,
     began: float | None = None,
     requests_until: float = inf,
 ) -> Upgrade:
     """The upgrade that the runs show; of several between the same releases, the newest that had begun by `began`.
-    `until`: later records are ignored; `requests_until`: see Evidence. Raises NoSuchUpgrade.
+    `requests_until`: see Evidence. Raises NoSuchUpgrade.
     """
     ordered = sorted(runs, key=lambda run: (run.started, run.broker_id))
-    if until is not None:
-        ordered = [run for run in ordered if run.started < until]
     rolls = _rolls(ordered, from_release, to_release)
     if not rolls:
         old, new = _on_one_side(ordered, from_release, to_release)
@@ -152,7 +149,7 @@ def upgrade_of(
     stopped = [run for run in old if run.started < first_new]
     first_stop = roll.began
     left_at = _left(ordered, old, new, first_stop)
-    end = min(left_at, roll.until, _watched_until(ordered) if until is None else until)
+    end = min(left_at, roll.until, _watched_until(ordered))
 
     back = [run for run in old if run.started > first_new and run.started < end]
     upgraded = {broker: _upgraded_at(broker, old, new) for broker in {r.broker_id for r in new}}

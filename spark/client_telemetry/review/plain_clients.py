@@ -32,13 +32,7 @@ from client_telemetry.review.span_series import SPAN, After, Before, SpanSeries
 from client_telemetry.review.tracks import TrackKey, by_id
 from client_telemetry.workers.columns import Vector, expanded, starts
 
-_FUNCTIONS = (
-    functions.PRODUCE,
-    functions.FETCH,
-    functions.MEMBERSHIP,
-    functions.COMMIT,
-    functions.TRANSACT,
-)
+_FUNCTIONS = tuple(functions.WORDS)
 _KEYS = 1 << 16
 """API keys are 16 bits; functions of tools have the number of their API."""
 _MOST_API = 1024

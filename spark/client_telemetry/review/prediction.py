@@ -29,21 +29,26 @@ class Comparison(StrEnum):
 
 @dataclass(frozen=True)
 class FoundRule:
-    """A finding, as far as the review needs it. `decides`: see compatibility.Finding."""
+    """A finding, as far as the review needs it."""
 
     rule_id: str
     verdict: str
     when: str | None
     api_key: int | None
-    decides: bool
+    condition_met: str | None
     explanation: str
     fix: str
+
+    @property
+    def decides(self) -> bool:
+        """See compatibility.Finding."""
+        return self.condition_met in (None, Answer.YES)
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known about a client's library for this upgrade. `breaks_login`: the rules by which it can no longer log
-    in, as sentences. `breaking_apis`: APIs that break or degrade according to a finding.
+    """What is known about a client's library for this upgrade. `breaks_login`: the rules by which it may be unable to log in, if
+    the evidence does not show how it does, as sentences. `breaking_apis`: APIs that break or degrade according to a finding.
     """
 
     breaks_login: tuple[str, ...] = ()
@@ -52,9 +57,7 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class Prediction:
-    """`by_phase`: verdict by phase of the upgrade. `breaks_login`: sentences of the rules by which it may be unable to
-    log in, if the evidence does not show how it logs in.
-    """
+    """`by_phase`: verdict by phase of the upgrade."""
 
     verdict: str
     confidence: str
@@ -63,7 +66,6 @@ class Prediction:
     fix: str
     by_phase: Mapping[str, str]
     rules: tuple[FoundRule, ...]
-    breaks_login: tuple[str, ...]
 
     @property
     def knowledge(self) -> Knowledge:
@@ -72,10 +74,17 @@ class Prediction:
             for rule in self.rules
             if rule.api_key is not None and rule.verdict in (Verdict.BREAKS, Verdict.DEGRADES)
         }
-        return Knowledge(self.breaks_login, frozenset(apis))
+        login = tuple(
+            rule.explanation
+            for rule in self.rules
+            if rule.verdict == Verdict.BREAKS
+            and rule.rule_id in known_issues.login_rules()
+            and rule.condition_met != Answer.NO
+        )
+        return Knowledge(login, frozenset(apis))
 
 
-NOTHING = Prediction("", "", None, "", "", {}, (), ())
+NOTHING = Prediction("", "", None, "", "", {}, ())
 """For a client that was not there before."""
 
 
@@ -87,18 +96,11 @@ def from_report(row: UpgradeVerdictRow, findings: Sequence[UpgradeFindingRow]) -
             f["verdict"],
             f["when"],
             f["api_key"],
-            f["condition_met"] in (None, "yes"),
+            f["condition_met"],
             f["explanation"] or "",
             f["fix"] or "",
         )
         for f in findings
-    )
-    login = tuple(
-        f["explanation"]
-        for f in findings
-        if f["verdict"] == Verdict.BREAKS
-        and f["rule_id"] in known_issues.login_rules()
-        and f["condition_met"] != Answer.NO
     )
     by_phase = {phases.ROLLING: row["mixed_verdict"]}
     if row["rollback_verdict"]:
@@ -111,7 +113,6 @@ def from_report(row: UpgradeVerdictRow, findings: Sequence[UpgradeFindingRow]) -
         row["fix"] or "",
         by_phase,
         rules,
-        login,
     )
 
 

@@ -8,8 +8,7 @@ recall     the share of clients that failed in what the rule is about for which 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from operator import itemgetter
-from typing import Protocol, cast
+from typing import cast
 
 from client_telemetry.knowledge import known_issues
 from client_telemetry.knowledge.vocabulary import Verdict, When
@@ -20,15 +19,8 @@ from client_telemetry.tables.rows import RuleRecordRow
 COUNTS = ("predicted", "happened", "did_not_happen", "not_triggered", "cannot_tell", "missed")
 
 
-class Judged(Protocol):
-    """What is needed of a reviewed client."""
-
-    @property
-    def prediction(self) -> Prediction | None: ...
-    @property
-    def outcomes(self) -> tuple[Outcome, ...]: ...
-    @property
-    def comparison(self) -> str: ...
+Fared = tuple[Prediction | None, Sequence[Outcome], Comparison]
+"""What was predicted of a client, what happened to it, and how the two compare."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +48,14 @@ class RuleRecord:
         return self.happened / failed if failed else None
 
 
-def rule_records(clients: Sequence[Judged]) -> tuple[RuleRecord, ...]:
+def rule_records(clients: Sequence[Fared]) -> tuple[RuleRecord, ...]:
     counts: dict[str, dict[str, int]] = {}
     subjects: dict[str, set[int]] = {}
-    for client in clients:
-        if client.prediction is None:
+    for prediction, _, comparison in clients:
+        if prediction is None:
             continue
         rules_of_client = set()
-        for rule in client.prediction.rules:
+        for rule in prediction.rules:
             if rule.verdict not in (Verdict.BREAKS, Verdict.DEGRADES):
                 continue
             if rule.api_key is not None:
@@ -73,12 +65,12 @@ def rule_records(clients: Sequence[Judged]) -> tuple[RuleRecord, ...]:
             rules_of_client.add(rule.rule_id)
             own = counts.setdefault(rule.rule_id, dict.fromkeys(COUNTS, 0))
             own["predicted"] += 1
-            own[_of_rule(client, rule)] += 1
-    for client in clients:
-        if client.comparison != Comparison.UNEXPECTED:
+            own[_of_rule(comparison, rule)] += 1
+    for _, outcomes, comparison in clients:
+        if comparison != Comparison.UNEXPECTED:
             continue
         for rule_id, own in counts.items():
-            own["missed"] += _is_about(rule_id, subjects.get(rule_id, set()), client.outcomes)
+            own["missed"] += _is_about(rule_id, subjects.get(rule_id, set()), outcomes)
     return tuple(RuleRecord(rule_id, **own) for rule_id, own in sorted(counts.items()))
 
 
@@ -90,10 +82,6 @@ def totals(records: Iterable[RuleRecord]) -> tuple[RuleRecord, ...]:
         for name in COUNTS:
             own[name] += getattr(record, name)
     return tuple(RuleRecord(rule_id, **own) for rule_id, own in sorted(sums.items()))
-
-
-def from_row(row: RuleRecordRow) -> RuleRecord:
-    return RuleRecord(row["rule_id"], *itemgetter(*COUNTS)(row))
 
 
 def table_rows(
@@ -110,12 +98,12 @@ def table_rows(
     return [cast("RuleRecordRow", of_review | asdict(record)) for record in records]
 
 
-def _of_rule(client: Judged, rule: FoundRule) -> str:
-    if client.comparison == Comparison.HAPPENED:
+def _of_rule(comparison: Comparison, rule: FoundRule) -> str:
+    if comparison == Comparison.HAPPENED:
         return "happened"
-    if client.comparison == Comparison.DID_NOT_HAPPEN:
+    if comparison == Comparison.DID_NOT_HAPPEN:
         return "not_triggered" if rule.when == When.LATENT else "did_not_happen"
-    if client.comparison == Comparison.NOT_TRIGGERED:
+    if comparison == Comparison.NOT_TRIGGERED:
         return "not_triggered"
     return "cannot_tell"
 

@@ -341,7 +341,7 @@ def without_fetch(track: Track, since: float, until: float) -> Sign | None:
     )
 
 
-_OF_TRANSACTIONS = frozenset(
+OF_TRANSACTIONS = frozenset(
     (
         ApiKey.INIT_PRODUCER_ID,
         ApiKey.ADD_PARTITIONS_TO_TXN,
@@ -372,7 +372,7 @@ def _stuck_api(
     """The sign of one API, from its failures that began before `until`."""
     succeeded = last_before(track.by_api.get(key, []), until)
     name = functions.served(key, is_tool=track.is_tool)
-    if key not in _OF_TRANSACTIONS and (succeeded is None or name is None):
+    if key not in OF_TRANSACTIONS and (succeeded is None or name is None):
         return None
     after = [failure for failure in failures if succeeded is None or failure.last > succeeded]
     if sum(failure.failed for failure in after) < error_codes.LEAST_ERRORS:
@@ -387,7 +387,7 @@ def _stuck_api(
         timeout = max(named, default=timeout)
     if last - first <= timeout or last < since or until - last > max(tolerance, timeout):
         return None
-    if key not in _OF_TRANSACTIONS and within(track.answered.get(name or "", ()), first, until):
+    if key not in OF_TRANSACTIONS and within(track.answered.get(name or "", ()), first, until):
         return None
     codes = sorted({failure.code for failure in after if failure.code})
     if set(error_codes.NOT_AUTHORIZED) >= set(codes):

@@ -72,7 +72,6 @@ class Track:
     used: dict[tuple[int, int], set[str]] = field(default_factory=dict)
     by_version: dict[tuple[int, int], list[Span]] = field(default_factory=dict)
     addresses: set[str] = field(default_factory=set)
-    client_ids: set[str | None] = field(default_factory=set)
     protocols: set[str] = field(default_factory=set)
     groups: set[str] = field(default_factory=set)
     opened: list[Sample] = field(default_factory=list)
@@ -112,7 +111,6 @@ class Track:
     def _add(self, activity: Activity) -> None:
         client, incarnation = activity.client, activity.incarnation
         self.addresses.add(client.address)
-        self.client_ids.add(client.client_id)
         self.protocols.add(client.security_protocol)
         self.groups |= activity.groups
         times: list[float] = []

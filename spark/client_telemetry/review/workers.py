@@ -109,11 +109,11 @@ class _ReportAndNames:
         """If several programs share a client id, the one with the worst verdict counts: the review does not distinguish
         them.
         """
-        order, rules = list(VERDICTS), knowledge.version()
+        order = list(VERDICTS)
         by_client: dict[tuple[str | None, str, str], Prediction] = {}
         for key, own in sorted(self._verdicts, key=lambda verdict: (str(verdict[1]), str(verdict[0]))):
             client = key[0], key[1] or "", kip511.registered(key[2])
-            prediction = _prediction(rules, own, tuple(sorted(self._findings.get(key, ()), key=str)))
+            prediction = _prediction(own, tuple(sorted(self._findings.get(key, ()), key=str)))
             earlier = by_client.get(client)
             if earlier is None or order.index(prediction.verdict) < order.index(earlier.verdict):
                 by_client[client] = prediction
@@ -281,9 +281,6 @@ def _read_in_buckets(
 
 
 @lru_cache(maxsize=20_000)
-def _prediction(
-    knowledge_version: str, verdict: tuple[object, ...], findings: tuple[tuple[object, ...], ...]
-) -> Prediction:
-    """`knowledge_version`: a worker goes on to other reviews, and which findings are about logging in is in the knowledge."""
+def _prediction(verdict: tuple[object, ...], findings: tuple[tuple[object, ...], ...]) -> Prediction:
     rows = [cast("UpgradeFindingRow", dict(zip(_FINDING, finding, strict=True))) for finding in findings]
     return from_report(cast("UpgradeVerdictRow", dict(zip(_VERDICT, verdict, strict=True))), rows)

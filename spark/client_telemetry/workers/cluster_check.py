@@ -131,9 +131,7 @@ def check_executors(session: SparkSession) -> None:
                 f"executor {host} has no {ICEBERG_CLASS}: the jars of Iceberg have to be on spark.executor.extraClassPath; {_PACK}"
             )
         if python != _python():
-            raise UnusableCluster(
-                f"executor {host} runs Python {python}, the driver {_python()}: both need the same minor version"
-            )
+            raise UnusableCluster(_other_python(f"executor {host}", python))
         if package != package_digest():
             raise UnusableCluster(f"{_OTHER_VERSION} (executor {host})")
 
@@ -166,7 +164,7 @@ def import_failure(error: str) -> str | None:
     if match := re.search(rf"{CANNOT_IMPORT}: (Python (\S+) of (\S+) cannot import (\S+))", error):
         what, version = match[1], match[2]
         if version != _python():
-            return f"executor {match[3]} runs Python {version}, the driver {_python()}: both need the same minor version"
+            return _other_python(f"executor {match[3]}", version)
         return f"{what}: {_PACK}"
     if match := re.search(rf"{OTHER_VERSION} (\S+)", error):
         return f"{_OTHER_VERSION} (executor {match[1]})"
@@ -179,7 +177,7 @@ def import_failure(error: str) -> str | None:
     if match := re.search(r"No module named '?(client_telemetry|pyspark|py4j)\b", error):
         return f"the executors' Python has no package {match[1]}: {_PACK}"
     if match := re.search(r"different version: (\d+\.\d+)", error):
-        return f"an executor runs Python {match[1]}, the driver {_python()}: both need the same minor version"
+        return _other_python("an executor", match[1])
     if match := re.search(r'Cannot run program "([^"]+)"', error):
         return f"an executor has no program {match[1]}: {_PACK}"
     return None
@@ -205,6 +203,10 @@ def _executor(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 "has_jar": batch.column("has_jar"),
             }
         )
+
+
+def _other_python(executor: str, version: str) -> str:
+    return f"{executor} runs Python {version}, the driver {_python()}: both need the same minor version"
 
 
 def _python() -> str:

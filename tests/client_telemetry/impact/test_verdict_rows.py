@@ -119,11 +119,10 @@ def answer(
     with tempfile.TemporaryDirectory() as folder:
         owned = files(Path(folder), CLIENTS, *profiled)
         places = (TablePlace(f"file://{folder}/verdicts"), TablePlace(f"file://{folder}/findings"))
-        releases = question.from_release, question.to_release
         offered = Mechanisms(mechanisms, scram_users)
         nobody = Evidence(question, time_of(NEVER, ALWAYS, question))
         known = known_clients(spark, nobody, (), owned, clients, offered, 2)
-        report = Report("c", "r", *releases, summary(known).span.cells, places)
+        report = Report(question, "r", summary(known).span.cells, places)
         written = write_verdicts(parts_of(known, None, 2), report)
         verdicts, findings = (
             [row for url in urls for row in pq.read_table(url.removeprefix("file://")).to_pylist()]

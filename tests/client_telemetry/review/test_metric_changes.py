@@ -8,9 +8,9 @@ from client_telemetry.activity.client_metrics import ERRORS, SENT, SHARE, Instan
 from client_telemetry.activity.comparison import Pair, accepted, compare
 from client_telemetry.activity.records import Activity, Use
 from client_telemetry.activity.samples import Sample
-from client_telemetry.review.metric_changes import FAILED, changes, of_track, row
+from client_telemetry.review.metric_changes import FAILED, MetricChange, all_changes, of_track, row
 from client_telemetry.review.phases import upgrade_of
-from client_telemetry.review.tracks import tracks
+from client_telemetry.review.tracks import Track, tracks
 from client_telemetry.review.windows import DAY_SECONDS, Windows, windows
 from client_telemetry.subscriptions.instances import kafka_uuid
 
@@ -20,13 +20,18 @@ CLIENTS = [
 LATENCY = "producer.node.request.latency.avg"
 
 
+def changes(found: list[Track], pushed: list[Series], times: Windows) -> list[MetricChange]:
+    single = [comparison for track in found for comparison in of_track(track, times, scenarios.SLOT)]
+    return all_changes(single, pushed, times, lambda *client: None)
+
+
 def called(clients: list[tuple[str, str]], cut: float, pushed: list[Series] | None = None) -> list[tuple]:
     who = [(scenarios.client(name)._replace(principal=f"User:{name}"), did) for name, did in clients]
     found = tracks(scenarios.evidence(who).activities, 0.0)
     times = Windows((cut - 240, cut), (cut, cut + 240))
     return [
         (each.group.scope, each.group.client_id, each.metric.name, each.direction, each.worse)
-        for each in changes(found, pushed or [], times, scenarios.SLOT)
+        for each in changes(found, pushed or [], times)
         if each.changed
     ]
 
@@ -69,7 +74,7 @@ def test_doubled_latency_is_found_at_its_instance_and_not_called_of_the_version(
 def test_an_instance_is_named_as_kafka_and_its_logs_name_it() -> None:
     pushed = [instance(f"i-{n}") for n in range(11)] + [instance("slow", latency=2.0)]
     times = Windows((210.0, 450.0), (450.0, 690.0))
-    named = {row(each)["client_instance_id"] for each in changes([], pushed, times, scenarios.SLOT)}
+    named = {row(each)["client_instance_id"] for each in changes([], pushed, times)}
     assert kafka_uuid(b"slow".ljust(16, b".")) in named
 
 

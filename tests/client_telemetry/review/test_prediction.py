@@ -20,8 +20,8 @@ def who(name: str) -> Any:
 
 
 def of_rule(rule_id: str, api_key: int | None, when: str = "at_once") -> Prediction:
-    rule = FoundRule(rule_id, "breaks", when, api_key, True, "it breaks", "upgrade it")
-    return Prediction("breaks", "observed", when, "it breaks", "upgrade it", {}, (rule,), ())
+    rule = FoundRule(rule_id, "breaks", when, api_key, None, "it breaks", "upgrade it")
+    return Prediction("breaks", "observed", when, "it breaks", "upgrade it", {}, (rule,))
 
 
 def test_a_new_client_that_meets_what_was_predicted_gets_the_fix_and_counts() -> None:
@@ -65,7 +65,7 @@ def test_who_failed_during_the_roll_alone_is_well_again() -> None:
     refused = Outcome("rolling", Happened.FAILING, Kind.REFUSED, 320.0, api_keys=(0,))
     later = Outcome("not_finalized", Happened.FAILING, Kind.STUCK, 400.0)
     well = Outcome("finalized", Happened.UNAFFECTED)
-    safe = Prediction("safe", "observed", None, "", "", {}, (), ())
+    safe = Prediction("safe", "observed", None, "", "", {}, ())
     assert compared(safe, [stuck, well]) == Comparison.NOT_COUNTED
     assert compared(safe, [refused, well]) == Comparison.UNEXPECTED
     assert compared(safe, [stuck, later, well]) == Comparison.UNEXPECTED

@@ -1,7 +1,5 @@
 """How often each rule was right, case by case."""
 
-from dataclasses import dataclass
-
 import pytest
 from client_telemetry.knowledge.vocabulary import Verdict, When
 from client_telemetry.review.outcome import Happened, Kind, Outcome
@@ -9,22 +7,15 @@ from client_telemetry.review.prediction import Comparison, FoundRule, Prediction
 from client_telemetry.review.rule_records import COUNTS, RuleRecord, rule_records, totals
 
 
-@dataclass
-class Client:
-    prediction: Prediction | None
-    outcomes: tuple[Outcome, ...]
-    comparison: str
-
-
 def rule(
     rule_id: str = "a", when: str = When.AT_ONCE, api_key: int | None = 0, *, decides: bool = True
 ) -> FoundRule:
-    return FoundRule(rule_id, Verdict.BREAKS, when, api_key, decides, "why", "fix")
+    return FoundRule(rule_id, Verdict.BREAKS, when, api_key, None if decides else "unknown", "why", "fix")
 
 
 def predicted(*rules: FoundRule) -> Prediction:
     verdict = Verdict.BREAKS if rules else Verdict.SAFE
-    return Prediction(verdict, "observed", None, "", "", {}, rules, ())
+    return Prediction(verdict, "observed", None, "", "", {}, rules)
 
 
 def failing(*api_keys: int) -> tuple[Outcome, ...]:
@@ -47,7 +38,7 @@ def failing(*api_keys: int) -> tuple[Outcome, ...]:
     ],
 )
 def test_a_client_counts_once(case: str, when: str, comparison: str, counted: str) -> None:
-    (found,) = rule_records([Client(predicted(rule(when=when), rule(when=when)), failing(0), comparison)])
+    (found,) = rule_records([(predicted(rule(when=when), rule(when=when)), failing(0), comparison)])
     assert {name: getattr(found, name) for name in COUNTS if getattr(found, name)} == {
         "predicted": 1,
         counted: 1,
@@ -55,15 +46,15 @@ def test_a_client_counts_once(case: str, when: str, comparison: str, counted: st
 
 
 def test_a_rule_that_decides_nothing_is_not_counted() -> None:
-    assert rule_records([Client(predicted(rule(decides=False)), failing(0), Comparison.HAPPENED)]) == ()
+    assert rule_records([(predicted(rule(decides=False)), failing(0), Comparison.HAPPENED)]) == ()
 
 
 def test_who_failed_unexpectedly_in_what_a_rule_is_about_was_missed_by_it() -> None:
     clients = [
-        Client(predicted(rule()), failing(0), Comparison.HAPPENED),
-        Client(predicted(), failing(0), Comparison.UNEXPECTED),
-        Client(predicted(), failing(1), Comparison.UNEXPECTED),
-        Client(None, failing(0), "not_counted"),
+        (predicted(rule()), failing(0), Comparison.HAPPENED),
+        (predicted(), failing(0), Comparison.UNEXPECTED),
+        (predicted(), failing(1), Comparison.UNEXPECTED),
+        (None, failing(0), "not_counted"),
     ]
     (found,) = rule_records(clients)
     assert (found.happened, found.missed) == (1, 1)

@@ -370,7 +370,7 @@ def test_rules_about_logging_in_are_those_of_the_knowledge_in_use(tmp_path: Path
 
     def breaks_login() -> tuple[str, ...]:
         (found,) = said.predictions().values()
-        return found.breaks_login
+        return found.knowledge.breaks_login
 
     assert "shop_kafka_login" not in known_issues.login_rules() and breaks_login() == ()
     try:
