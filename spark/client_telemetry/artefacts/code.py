@@ -200,9 +200,9 @@ def _settings(shown: str, text: str) -> Iterator[Setting]:
     if not _KAFKA.search(text) and not _KAFKA.search(shown):
         return
     if shown.endswith(".json"):
-        for each in json_settings.read(text):
-            if _SPACED.fullmatch(each.value):
-                yield Setting(each.name, each.value, shown, each.line)
+        for name, value, number in json_settings.read(text):
+            if _SPACED.fullmatch(value):
+                yield Setting(name, value, shown, number)
     is_properties = shown.endswith(".properties")
     lines = numbered(text)
     for number, line in _with_variables(lines) if shown.endswith((".yml", ".yaml")) else lines:

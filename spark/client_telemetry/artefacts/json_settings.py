@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from client_telemetry.artefacts.packages import Unreadable
 from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse
@@ -28,14 +28,8 @@ _SERVERS: Final = frozenset(("bootstrapservers", "bootstrap.servers"))
 _COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
 
 
-class WrittenSetting(NamedTuple):
-    name: str
-    value: str
-    line: int
-
-
-def read(text: str) -> Iterator[WrittenSetting]:
-    """Of objects below a key that names Kafka, or with bootstrap servers: client ids of OAuth look the same. Nothing of a file
+def read(text: str) -> Iterator[tuple[str, str, int]]:
+    """Name, value and line: of objects below a key that names Kafka, or with bootstrap servers: client ids of OAuth look the same. Nothing of a file
     that is no JSON. Values are as they are written, so not all are literals.
     """
     try:
@@ -45,7 +39,7 @@ def read(text: str) -> Iterator[WrittenSetting]:
     yield from _of(content, Lines(text), is_kafka=False)
 
 
-def _of(value: object, lines: Lines, *, is_kafka: bool) -> Iterator[WrittenSetting]:
+def _of(value: object, lines: Lines, *, is_kafka: bool) -> Iterator[tuple[str, str, int]]:
     for entry in objects(value) if isinstance(value, list) else [mapping(value)]:
         here = is_kafka or bool({key.lower() for key in entry} & _SERVERS)
         for key, below in entry.items():
@@ -56,8 +50,8 @@ def _of(value: object, lines: Lines, *, is_kafka: bool) -> Iterator[WrittenSetti
                 yield from _of(below, lines, is_kafka=here or "kafka" in key.lower())
 
 
-def _setting(name: str, key: str, value: str, lines: Lines) -> WrittenSetting:
+def _setting(name: str, key: str, value: str, lines: Lines) -> tuple[str, str, int]:
     line = lines.of(f'"{key}": "{value}"', f'"{key}":"{value}"', f'"{key}"') or 1
     if name == "sasl.mechanism":
         value = _MECHANISMS.get(value.lower().replace("-", ""), value)
-    return WrittenSetting(name, value, line)
+    return name, value, line

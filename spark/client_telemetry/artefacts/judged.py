@@ -6,7 +6,7 @@ says counts; where no code was read, a client that could be held back by it is n
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -73,14 +73,8 @@ def _judge(written: WrittenLibrary, upgrade: Upgrade, mechanism: str | None = No
 
 
 def _configuration(library: str, version: tuple[int, ...]) -> Configuration | None:
-    return next(
-        (
-            row
-            for row in configurations()
-            if row.library == library and row.version_from <= version <= row.version_to
-        ),
-        None,
-    )
+    of_library = (row for row in configurations() if row.library == library)
+    return next((row for row in of_library if row.version_from <= version <= row.version_to), None)
 
 
 def of(
@@ -99,21 +93,12 @@ def of(
     judged = _of(client, Upgrade(source, target, seen or ClientEvidence(), levels, vendor), code)
     if not client.may_differ:
         return judged
-    condition = (
-        f"which version of {client.library} it runs with, if it does"
-        if client.package.doubt
-        else f"which version of {client.library} the build takes"
-    )
+    takes = "it runs with, if it does" if client.package.doubt else "the build takes"
+    condition = f"which version of {client.library} {takes}"
     if judged.verdict == Verdict.BREAKS:
-        confidence = Confidence.INFERRED
-        return replace(
-            judged, confidence=confidence, condition="; ".join(filter(None, (judged.condition, condition)))
-        )
-    return _unsettled(
-        judged,
-        f"{client.text}, and {client.may_differ}. {judged.explanation}",
-        condition=condition,
-    )
+        condition = "; ".join(filter(None, (judged.condition, condition)))
+        return replace(judged, confidence=Confidence.INFERRED, condition=condition)
+    return _unsettled(judged, f"{client.text}, and {client.may_differ}. {judged.explanation}", condition)
 
 
 def _of(client: Client, upgrade: Upgrade, code: CodeSeen) -> Judged:
@@ -145,7 +130,8 @@ def _held_back(client: Client, judged: Judged, code: CodeSeen) -> Judged:
     limits = [
         pin
         for pin in code.pins
-        if pin.library == client.library and (pin.release is None or _parsed(pin.release) < _parsed(_OLDEST))
+        if pin.library == client.library
+        and (pin.release is None or client_versions.parse(pin.release) < client_versions.parse(_OLDEST))
     ]
     if not limits or judged.verdict in (Verdict.BREAKS, Verdict.INSUFFICIENT_EVIDENCE):
         return judged
@@ -182,7 +168,8 @@ def _pinned(
     old = [
         pin
         for pin in pins
-        if pin.release and (not row.safe_from or _parsed(pin.release) < _parsed(row.safe_from))
+        if pin.release
+        and (not row.safe_from or client_versions.parse(pin.release) < client_versions.parse(row.safe_from))
     ]
     breaking = []
     for pin in old:
@@ -199,15 +186,11 @@ def _pinned(
         )
         where = f"{row.pinned_by} is {pin.text} in {pin.where}"
         if _is_above_default(pin, row):
-            return replace(
-                judged,
-                explanation=f"{where}. By default ({row.configuration}) this holds, and what of it is left at {pin.text} is not known: "
-                f"{judged.explanation}",
-                fix=fix,
-                confidence=Confidence.INFERRED,
-                condition=f"what it sends at {pin.text}",
-            )
-        return replace(judged, explanation=f"{where}. {judged.explanation}", fix=fix)
+            where += f". By default ({row.configuration}) this holds, and what of it is left at {pin.text} is not known: "
+            judged = replace(judged, confidence=Confidence.INFERRED, condition=f"what it sends at {pin.text}")
+        else:
+            where += ". "
+        return replace(judged, explanation=where + judged.explanation, fix=fix)
     if default.verdict == Verdict.BREAKS or not (unknown or old):
         return default
     pin = (unknown or old)[0]
@@ -245,11 +228,9 @@ def _requests_are_known(client: Client) -> bool:
 def _is_above_default(pin: Pin, row: Configuration) -> bool:
     """Whether the code has a library speak a newer protocol than it does by default."""
     default = row.configuration.rpartition(" ")[2]
-    return bool(pin.release and default) and _parsed(pin.release or "") > _parsed(default)
-
-
-def _parsed(release: str) -> tuple[int, ...]:
-    return client_versions.parse(release)
+    return bool(pin.release and default) and client_versions.parse(pin.release or "") > client_versions.parse(
+        default
+    )
 
 
 def exact_release(release: str) -> str:
@@ -273,18 +254,8 @@ def _judged(client: Client, verdict: ClientVerdict) -> Judged:
         )
     if re.match(r"[a-z]+s ", explanation) and not explanation.startswith(f"{client.library} "):
         explanation = f"It {explanation}"
-    return Judged(
-        verdict.verdict,
-        explanation,
-        verdict.fix,
-        verdict.confidence,
-        verdict.when,
-        verdict.condition,
-        verdict.rules,
-        verdict.already_failing,
-        verdict.works_again,
-        verdict.identified_as,
-    )
+    shared = {field.name: getattr(verdict, field.name) for field in fields(Judged)}
+    return Judged(**shared | {"explanation": explanation})
 
 
 def _of_unknown_version(client: Client, upgrade: Upgrade) -> Judged:

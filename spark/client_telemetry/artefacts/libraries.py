@@ -4,7 +4,7 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass, replace
 
-from client_telemetry.artefacts.packages import Package
+from client_telemetry.artefacts.packages import Package, only_version
 from client_telemetry.knowledge import carried_versions, client_versions, known_packages, software
 from client_telemetry.knowledge.known_packages import (
     BRINGS,
@@ -129,20 +129,12 @@ def _written(known: KnownPackage, version: str) -> tuple[WrittenLibrary | None, 
         if inside is None:
             return None, f"which librdkafka is inside {known.binding} {version} is not known here"
         return WrittenLibrary(known.library, inside, known.binding, _plain(version)), ""
-    if known.type == "cargo" and known.name == "rdkafka-sys":
-        match = _SYS_CRATE.fullmatch(version)
-        return (
-            (WrittenLibrary(known.library, match[1]), "")
-            if match
-            else (None, f"version {version} names no librdkafka")
-        )
-    if known.type in ("deb", "apk", "rpm"):
-        match = _DISTRIBUTION.fullmatch(version)
-        return (
-            (WrittenLibrary(known.library, match[1]), "")
-            if match
-            else (None, f"version {version} is not understood")
-        )
+    is_crate = (known.type, known.name) == ("cargo", "rdkafka-sys")
+    if is_crate or known.type in ("deb", "apk", "rpm"):
+        inside = only_version(_SYS_CRATE if is_crate else _DISTRIBUTION, version)
+        if inside is None:
+            return None, f"version {version} {'names no librdkafka' if is_crate else 'is not understood'}"
+        return WrittenLibrary(known.library, inside), ""
     plain = _plain(version)
     try:
         client_versions.parse(plain)

@@ -96,8 +96,6 @@ def read(path: str, shown: str, text: str, read_other: ReadOther) -> Iterator[Na
     is_compose = bool(_COMPOSE.search(text))
     if not (_MARK.search(text) if is_values or is_compose else _is_manifest(text)):
         return
-    if len(text) > LARGEST_BYTES:
-        raise Unreadable(f"images that it names: more than {LARGEST_BYTES // 2**20} MiB of YAML, not read")
     variables = dict(_ASSIGNED.findall(read_other(".env") or "")) if is_compose else {}
     spec: Mapping[str, tuple[str, int]] = {}
     for where, scalars in _mappings(text):
@@ -138,15 +136,12 @@ def _of_operator(
 
 def _kustomized(shown: str, text: str) -> Iterator[NamedImage]:
     """`images` of a kustomization: what the images of its manifests become."""
-    if len(text) > LARGEST_BYTES:
-        raise Unreadable(f"images that it names: more than {LARGEST_BYTES // 2**20} MiB of YAML, not read")
     for where, scalars in _mappings(text):
         if where != ("images",) or not scalars.keys() & {"newName", "newTag", "digest"}:
             continue
         name, line = scalars.get("newName") or scalars.get("name") or ("", 0)
-        tag, digest = (scalars.get(key, ("", 0))[0].strip() for key in ("newTag", "digest"))
-        written = f"{name}:{tag}" if tag else name
-        if image := _named(f"{written}@{digest}" if digest else written, line, shown, {}):
+        tag, digest = _texts(scalars, "newTag", "digest")
+        if image := _named(_joined(name, tag, digest), line, shown, {}):
             yield image
 
 
@@ -161,31 +156,26 @@ def _written(
     where: tuple[str, ...], scalars: Mapping[str, tuple[str, int]], is_values: bool, is_compose: bool
 ) -> Iterator[tuple[str, int]]:
     """References as they stand in one mapping, with their lines."""
-    image = scalars.get("image")
     if is_compose:
-        if (
-            image
-            and "build" not in scalars
-            and where[:1]
-            and (where[0] == "services" or where[0].startswith("x-"))
-        ):
-            yield image
-        return
-    if is_values:
-        if image:
-            yield image
-        if repository := scalars.get("repository"):
-            yield _of_values(repository, scalars)
-    elif image and "spec" in where:
+        top = where[0] if where else ""
+        is_image = "build" not in scalars and (top == "services" or top.startswith("x-"))
+    else:
         # Of a container, or of a resource that an operator turns into containers (`KafkaConnect` of Strimzi).
+        is_image = is_values or "spec" in where
+    if is_image and (image := scalars.get("image")):
         yield image
+    if is_values and not is_compose and (repository := scalars.get("repository")):
+        registry, tag, digest = _texts(scalars, "registry", "tag", "digest")
+        name = f"{registry.rstrip('/')}/{repository[0]}" if registry else repository[0]
+        yield _joined(name, tag, digest if digest.startswith("sha256:") else ""), repository[1]
 
 
-def _of_values(repository: tuple[str, int], scalars: Mapping[str, tuple[str, int]]) -> tuple[str, int]:
-    registry, tag, digest = (scalars.get(key, ("", 0))[0].strip() for key in ("registry", "tag", "digest"))
-    name = f"{registry.rstrip('/')}/{repository[0]}" if registry else repository[0]
-    whole = f"{name}:{tag}" if tag else name
-    return f"{whole}@{digest}" if digest.startswith("sha256:") else whole, repository[1]
+def _texts(scalars: Mapping[str, tuple[str, int]], *keys: str) -> Iterator[str]:
+    return (scalars.get(key, ("", 0))[0].strip() for key in keys)
+
+
+def _joined(name: str, tag: str, digest: str) -> str:
+    return name + (f":{tag}" if tag else "") + (f"@{digest}" if digest else "")
 
 
 def _named(written: str, line: int, file: str, variables: Mapping[str, str]) -> NamedImage | None:
@@ -206,6 +196,8 @@ def _named(written: str, line: int, file: str, variables: Mapping[str, str]) -> 
 
 def _mappings(text: str) -> Iterator[_Mapping]:
     """The scalars of every mapping, with where it stands; keys of a mapping that has been read whole. Raises Unreadable."""
+    if len(text) > LARGEST_BYTES:
+        raise Unreadable(f"images that it names: more than {LARGEST_BYTES // 2**20} MiB of YAML, not read")
     levels: list[_Level] = []
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

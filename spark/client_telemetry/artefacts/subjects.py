@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from client_telemetry.artefacts.binaries import images
-from client_telemetry.artefacts.readers.json_text import mapping, objects, text_of
+from client_telemetry.artefacts.readers.json_text import elements, mapping, objects, text_of
 from client_telemetry.artefacts.readers.sbom_texts import document
 from client_telemetry.artefacts.readers.sboms import unwrapped
 
@@ -152,27 +152,27 @@ def _syft(source: Mapping[str, object]) -> Subject:
     image = mapping(source.get("metadata")) or mapping(source.get("target"))
     if not (image.get("imageID") or image.get("manifestDigest")):
         return NOTHING
-    tags = [text_of(tag) for tag in image.get("tags") or () if isinstance(tag, str)]
-    references = [text_of(each) for each in image.get("repoDigests") or () if isinstance(each, str)]
-    texts = [text_of(image.get("imageID")), text_of(image.get("manifestDigest")), *references]
-    labels = mapping(image.get("labels"))
+    tags, references = (map(text_of, elements(image.get(key))) for key in ("tags", "repoDigests"))
     return _subject(
-        texts,
+        [text_of(image.get("imageID")), text_of(image.get("manifestDigest")), *references],
         [*tags, text_of(image.get("userInput"))],
-        [repository(str(labels.get(name, ""))) for name in _SOURCE_LABELS],
+        _sources(mapping(image.get("labels"))),
     )
 
 
 def _trivy(content: Mapping[str, object]) -> Subject:
     image = mapping(content.get("Metadata"))
     named = [
-        each for key in ("RepoTags", "RepoDigests") for each in image.get(key) or () if isinstance(each, str)
+        each
+        for key in ("RepoTags", "RepoDigests")
+        for each in elements(image.get(key))
+        if isinstance(each, str)
     ]
     labels = mapping(mapping(mapping(image.get("ImageConfig")).get("config")).get("Labels"))
     return _subject(
         [text_of(image.get("ImageID")), *named],
         [text_of(content.get("ArtifactName")), *(name for name in named if "@" not in name)],
-        [repository(str(labels.get(name, ""))) for name in _SOURCE_LABELS],
+        _sources(labels),
     )
 
 
@@ -184,8 +184,13 @@ def of_image(open_file: images.Open) -> Subject:
     for described in images.described(open_file):
         texts += described.digests
         names += described.names
-        links += [repository(described.labels.get(name, "")) for name in _SOURCE_LABELS]
+        links += _sources(described.labels)
     return _subject(texts, names, links)
+
+
+def _sources(labels: Mapping[str, object]) -> list[str]:
+    """Repositories that labels of an image name."""
+    return [repository(str(labels.get(name, ""))) for name in _SOURCE_LABELS]
 
 
 def _subject(texts: Iterable[str | None], names: Iterable[str | None], links: Iterable[str]) -> Subject:

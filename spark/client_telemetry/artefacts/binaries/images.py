@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
 from client_telemetry.artefacts.packages import Unreadable
+from client_telemetry.artefacts.readers.json_text import elements, mapping, objects
 from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, open_decompressed
 
 SAVED = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2")
@@ -113,10 +114,9 @@ def _first_names(contents: BinaryIO) -> Iterator[str]:
 def described(open_file: Open) -> Iterator[Described]:
     """What names each image, and its labels, without reading its layers."""
     for manifest in manifests(open_file):
-        image = _json(open_file(manifest.config)) if manifest.config else None
-        config = image.get("config") if isinstance(image, dict) else None
-        labels = config.get("Labels") if isinstance(config, dict) else None
-        texts = {str(name): str(value) for name, value in labels.items()} if isinstance(labels, dict) else {}
+        image = mapping(_json(open_file(manifest.config)) if manifest.config else None)
+        labels = mapping(mapping(image.get("config")).get("Labels"))
+        texts = {name: str(value) for name, value in labels.items()}
         own = re.search(r"([0-9a-f]{64})(?:\.json)?$", manifest.config)
         image_id = (f"sha256:{own[1]}",) if own else ()
         yield Described((*manifest.digests, *image_id), manifest.names, texts)
@@ -145,18 +145,11 @@ def _json(opened: BinaryIO | None) -> object:
         return None
 
 
-def _texts(value: object) -> list[str]:
-    """The texts of a list; empty if it is something else."""
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-
-
 def _saved(open_file: Open) -> Iterator[Manifest]:
-    manifests = _json(open_file("manifest.json"))
-    for manifest in manifests if isinstance(manifests, list) else ():
-        layers = manifest.get("Layers") if isinstance(manifest, dict) else None
+    for manifest in objects(_json(open_file("manifest.json"))):
+        layers, config = manifest.get("Layers"), manifest.get("Config")
         if isinstance(layers, list) and all(isinstance(layer, str) for layer in layers):
-            config = manifest.get("Config")
-            names = tuple(_texts(manifest.get("RepoTags")))
+            names = tuple(name for name in elements(manifest.get("RepoTags")) if isinstance(name, str))
             yield Manifest(layers, config if isinstance(config, str) else "", (), names)
 
 
@@ -173,8 +166,7 @@ def _oci(
             [_blob(layer) for layer in content["layers"]], _blob(config) if config else "", digests, names
         )
     for further in content.get("manifests") or ():
-        annotations = further.get("annotations") if isinstance(further, dict) else None
-        annotations = annotations if isinstance(annotations, dict) else {}
+        annotations = mapping(mapping(further).get("annotations"))
         if "vnd.docker.reference.type" not in annotations:
             _blob(further)
             own = [annotations.get(key) for key in _NAME_ANNOTATIONS]
@@ -183,7 +175,7 @@ def _oci(
 
 
 def _blob(descriptor: object) -> str:
-    digest = descriptor.get("digest") if isinstance(descriptor, dict) else None
+    digest = mapping(descriptor).get("digest")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise Unreadable("a manifest names a blob without a digest")
     return f"blobs/{digest.replace(':', '/')}"

@@ -51,6 +51,8 @@ _PROPERTY = re.compile(r"^[ \t]*([\w.]+)[ \t]*[=:][ \t]*(\d[\w.+-]*)[ \t]*$", re
 _KAFKA_CLIENTS = "org.apache.kafka/kafka-clients"
 _HIGHEST = 4
 """Folders above a script in which gradle.properties are looked for."""
+_Values = dict[str, tuple[str, int | None]]
+"""What a variable is set to, and on which line of the script."""
 
 
 def read_lock(text: str) -> Iterator[Package]:
@@ -101,7 +103,7 @@ def read_script(text: str, read_other: ReadOther) -> Iterator[Package]:
     """build.gradle, build.gradle.kts and sbt: coordinates in quotation marks, and versions set in the same file or in the
     gradle.properties of its folder or the ones above it.
     """
-    values: dict[str, tuple[str, int | None]] = {}
+    values: _Values = {}
     lines = list(numbered(text))
     for number, line in lines:
         for match in _SET.finditer(line):
@@ -142,7 +144,7 @@ def _configurations(code: Sequence[tuple[int, str]]) -> Iterator[str]:
         yield here
 
 
-def _listed(code: Sequence[tuple[int, str]], values: dict[str, tuple[str, int | None]]) -> Package | None:
+def _listed(code: Sequence[tuple[int, str]], values: _Values) -> Package | None:
     """kafka-clients as Spring Boot or another list (BOM) manages it, if all lists that are taken are known. A literal kafka.version
     changes it (docs of Spring's dependency management plugin).
     """
@@ -182,7 +184,7 @@ def _managed(lists: Sequence[tuple[str, str | None, int]]) -> Package | None:
     return Package("maven", _KAFKA_CLIENTS, managed, line, through=through)
 
 
-def _value(version: str | None, values: dict[str, tuple[str, int | None]]) -> str | None:
+def _value(version: str | None, values: _Values) -> str | None:
     """A literal, or what a variable is set to."""
     if version and _EXACT.fullmatch(version):
         return version
@@ -190,9 +192,7 @@ def _value(version: str | None, values: dict[str, tuple[str, int | None]]) -> st
     return found[0] if found else None
 
 
-def _variable(
-    version: str | None, values: dict[str, tuple[str, int | None]]
-) -> tuple[str, int | None] | None:
+def _variable(version: str | None, values: _Values) -> tuple[str, int | None] | None:
     """What a variable is set to, and on which line of the script."""
     match = _VARIABLE.match(version or "")
     return values.get(match[1].rpartition(".")[2]) if match else None
@@ -209,9 +209,7 @@ def _properties(read_other: ReadOther) -> dict[str, str]:
 
 
 def _named_in(code: str) -> Iterator[tuple[str, str, str | None]]:
-    for match in _COORDINATES.finditer(code):
-        yield match[1], match[2], match[3]
-    for pattern in (_POSITIONAL, _MILL):
+    for pattern in (_COORDINATES, _POSITIONAL, _MILL):
         for match in pattern.finditer(code):
             yield match[1], match[2], match[3]
     for match in _GROUP_NAME.finditer(code):
@@ -222,7 +220,7 @@ def _named_in(code: str) -> Iterator[tuple[str, str, str | None]]:
         yield match[1], match[2], version.strip('"') if version.startswith('"') else f"${version}"
 
 
-def _package(name: str, version: str | None, line: int, values: dict[str, tuple[str, int | None]]) -> Package:
+def _package(name: str, version: str | None, line: int, values: _Values) -> Package:
     if version and _EXACT.fullmatch(version):
         return declared("maven", name, version, version, line)
     if found := _variable(version, values):

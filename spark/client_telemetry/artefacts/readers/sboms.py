@@ -55,7 +55,7 @@ def read(text: str) -> Iterator[Package]:
         found = _syft(content)
     elif "ArtifactName" in content:
         found = _trivy(content)
-    elif _is_of_grype(content):
+    elif mapping(content.get("descriptor")).get("name") == "grype":
         raise Unreadable(_OF_GRYPE)
     else:
         raise Unreadable(_NOT_AN_SBOM)
@@ -76,10 +76,6 @@ def read(text: str) -> Iterator[Package]:
             inside=each.where or "",
             development=each.development,
         )
-
-
-def _is_of_grype(content: Mapping[str, object]) -> bool:
-    return mapping(content.get("descriptor")).get("name") == "grype"
 
 
 def unwrapped(content: Mapping[str, object]) -> tuple[Mapping[str, object], tuple[str, ...]]:
