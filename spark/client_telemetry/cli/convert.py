@@ -19,7 +19,7 @@ from client_telemetry.cli.log_times import spelled
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.progress import Progress
 from client_telemetry.console.refusal import refuses
-from client_telemetry.sources.adapters import formats
+from client_telemetry.sources.adapters import ADAPTERS
 from client_telemetry.sources.conversion import convert_new, declared
 from client_telemetry.sources.request_log.broker_releases import UnclearRelease
 from client_telemetry.sources.staged import Part, Result
@@ -30,7 +30,7 @@ _spelled = partial(spelled, of_make=False)
 @refuses("convert", _spelled)
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("convert", __doc__)
-    parser.add_argument("format", choices=formats())
+    parser.add_argument("format", choices=list(ADAPTERS))
     parser.add_argument("files", nargs="+", metavar="FILE", help="files, folders or patterns")
     parser.add_argument("--cluster", required=True, help="Kafka's cluster id")
     parser.add_argument("--raw", required=True, help="output folder or URL of the dump")

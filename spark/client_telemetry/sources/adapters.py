@@ -4,16 +4,6 @@ from client_telemetry.sources.adapter import Adapter
 from client_telemetry.sources.otlp.adapter import OtlpAdapter
 from client_telemetry.sources.request_log.adapter import RequestLogAdapter
 
-ADAPTERS: list[Adapter] = [RequestLogAdapter(), OtlpAdapter()]
-
-
-def formats() -> list[str]:
-    return [name for adapter in ADAPTERS for name in adapter.formats]
-
-
-def adapter_of(format_: str) -> Adapter:
-    """Raises KeyError."""
-    for adapter in ADAPTERS:
-        if format_ in adapter.formats:
-            return adapter
-    raise KeyError(format_)
+_ALL: list[Adapter] = [RequestLogAdapter(), OtlpAdapter()]
+ADAPTERS = {format_: adapter for adapter in _ALL for format_ in adapter.formats}
+"""By the formats that they read."""

@@ -23,7 +23,14 @@ from typing import IO, Any, BinaryIO
 import zstandard
 
 from client_telemetry import Unusable
-from client_telemetry.sources.compression import BLOCK_BYTES, CutOff, as_file, open_decompressed, opened_as
+from client_telemetry.sources.compression import (
+    BLOCK_BYTES,
+    CutOff,
+    as_file,
+    open_decompressed,
+    opened_as,
+    peeked,
+)
 
 MEMBER = "!/"
 """Between the location of an archive and the name of a file in it."""
@@ -135,7 +142,7 @@ class _Unpacking:
     def archive(self, stored: BinaryIO, within: str, depth: int) -> None:
         """`stored`: from its beginning, perhaps compressed; `within`: what its files' names begin with. Raises UnusableArchive."""
         cut = CutOff()
-        head, contents = _looked_at(opened_as(*_looked_at(stored), cut))
+        head, contents = peeked(opened_as(*peeked(stored, _LOOKED_AT_BYTES), cut), _LOOKED_AT_BYTES)
         if head.startswith(_ZIP):
             self._zip(contents, within, depth)
         else:
@@ -178,7 +185,7 @@ class _Unpacking:
     def _file(self, content: IO[bytes], name: str, depth: int) -> str | None:
         """Why it ends early, if it does."""
         cut = CutOff()
-        head, file = _looked_at(as_file(_blocks(content, cut)))
+        head, file = peeked(as_file(_blocks(content, cut)), _LOOKED_AT_BYTES)
         if not _is_archive(opened_as(head, io.BytesIO(head), CutOff()).read(_HEADER_BYTES)):
             self.spans.setdefault(name, []).append(_written(file, self.spool))
         elif depth == MOST_NESTED:
@@ -211,15 +218,6 @@ def _seekable(stored: BinaryIO) -> Iterator[BinaryIO]:
 def _inside(name: str) -> str:
     """The name of a file, which leads nowhere else."""
     return "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
-
-
-def _looked_at(file: BinaryIO) -> tuple[bytes, BinaryIO]:
-    """The first bytes of a file, and the file as it was."""
-    head = file.read(_LOOKED_AT_BYTES)
-    if file.seekable():
-        file.seek(0)
-        return head, file
-    return head, as_file((head,), file)
 
 
 def _blocks(content: IO[bytes], cut: CutOff) -> Iterator[bytes]:

@@ -86,15 +86,14 @@ def as_file(blocks: Iterable[bytes], rest: BinaryIO | None = None) -> io.Buffere
     return io.BufferedReader(_Chained(iter(blocks), rest), BLOCK_BYTES)
 
 
-def peeked(file: BinaryIO) -> tuple[bytes, BinaryIO]:
+def peeked(file: BinaryIO, size: int = HEAD_BYTES) -> tuple[bytes, BinaryIO]:
     """The first bytes of a file, and the file as it was."""
-    if file.seekable():
-        at = file.tell()
-        head = file.read(HEAD_BYTES)
-        file.seek(at)
-        return head, file
-    head = file.read(HEAD_BYTES)
-    return head, as_file((head,), file)
+    at = file.tell() if file.seekable() else None
+    head = file.read(size)
+    if at is None:
+        return head, as_file((head,), file)
+    file.seek(at)
+    return head, file
 
 
 def _decompressed(stored: BinaryIO, new: Callable[[], object], cut: CutOff) -> Iterator[bytes]:

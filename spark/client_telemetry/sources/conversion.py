@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from client_telemetry import Unusable
 from client_telemetry.knowledge.releases import UnusableRelease
 from client_telemetry.sources.adapter import Conversion, Refused, Source
-from client_telemetry.sources.adapters import adapter_of, formats
+from client_telemetry.sources.adapters import ADAPTERS
 from client_telemetry.sources.arrivals import SETTLED, Arrivals
 from client_telemetry.sources.log_files import NoLogs, find_logs
 from client_telemetry.sources.staged import Spread, Staged, one_after_another
@@ -42,14 +42,11 @@ def declared(text: str) -> Source:
         raise UnusableSource(
             f"a source has format and files, and may have release, zone and year, not {text}"
         )
-    try:
-        adapter = adapter_of(fields["format"])
-    except KeyError:
-        raise UnusableSource(
-            f"there is no format {fields['format']!r}; there are {', '.join(formats())}"
-        ) from None
+    adapter = ADAPTERS.get(str(fields["format"]))
+    if adapter is None:
+        raise UnusableSource(f"there is no format {fields['format']!r}; there are {', '.join(ADAPTERS)}")
     if (fields.keys() & _OPTIONS) - adapter.options:
-        takes = [name for name in formats() if adapter_of(name).options]
+        takes = [name for name, other in ADAPTERS.items() if other.options]
         raise UnusableSource(f"release, zone and year are of {', '.join(takes)}, not of {fields['format']}")
     try:
         zone: tzinfo = ZoneInfo(fields["zone"]) if fields.get("zone") else UTC
@@ -98,7 +95,7 @@ def _convert_new(
         if arrivals.is_first:
             raise
         files, warnings = [], [f"{error}: the source gave nothing new"]
-    adapter = adapter_of(source.format)
+    adapter = ADAPTERS[source.format]
     parts, unfinished = arrivals.new_parts(files, adapter.form(source), settled)
     if unfinished:
         warnings.append(

@@ -8,7 +8,7 @@ line with a missing part is marked with PARTIAL.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
@@ -98,13 +98,16 @@ def _replaced(record: Any, where: tuple[str, ...], text: str) -> Any:
     return {**record, where[0]: _replaced(record[where[0]], where[1:], text)} if where else text
 
 
-class _Part:
+class _Part(NamedTuple):
     """`key`: the same for the parts of one line. `begin`: what precedes the text, or the key of the text in `fields`.
     `has_more`: whether another part follows.
     """
 
-    def __init__(self, key: bytes, begin: bytes, text: bytes, has_more: bool, fields: Any = None) -> None:
-        self.key, self.begin, self.text, self.has_more, self.fields = key, begin, text, has_more, fields
+    key: bytes
+    begin: bytes
+    text: bytes
+    has_more: bool
+    fields: Any = None
 
     def line(self, text: bytes) -> bytes:
         if self.fields is None:

@@ -15,7 +15,7 @@ from pyarrow import fs
 from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import file_system
 from client_telemetry.sources.staged import Staging, upload
-from client_telemetry.sources.stored_file import files_below, paths_below
+from client_telemetry.sources.stored_file import files_below
 
 _STAGING = ".converting"
 _ABANDONED_AFTER = dt.timedelta(days=1)
@@ -48,8 +48,8 @@ class DumpRoot:
 
     def names(self, folder: str) -> list[str]:
         """Files anywhere below a folder of the root, relative to the root, sorted."""
-        below = paths_below(self._files, f"{self._path}/{folder}")
-        return sorted(path[len(self._path) + 1 :] for path in below)
+        below = files_below(self._files, f"{self._path}/{folder}")
+        return sorted(info.path[len(self._path) + 1 :] for info in below)
 
     def staged(self) -> Path:
         """The local folder for what is to be moved, empty at first."""

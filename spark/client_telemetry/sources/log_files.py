@@ -5,9 +5,10 @@ A line is bytes without its line feed; log_line.py reads it.
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO
 
 from client_telemetry import Unusable
@@ -118,31 +119,22 @@ class _UpTo(io.RawIOBase):
 
 
 @contextmanager
-def opened(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
-    """The part of a file to read, decompressed. If it ends early or is damaged it stops there, with the reason in
-    `cut`.
+def opened(
+    log: LogFile, cut: CutOff, contents: Callable[[BinaryIO], BinaryIO] = lambda file: file
+) -> Iterator[BinaryIO]:
+    """The part to read of what `contents` makes of a file, decompressed: `start` and `end` count its bytes. If the file ends early or is
+    damaged it stops there, with the reason in `cut`.
     """
     with log.file.open() as stored:
-        yield _part(open_decompressed(stored, cut), log)
+        file = contents(open_decompressed(stored, cut))
+        _skip(file, log.start)
+        yield (file if log.end is None else io.BufferedReader(_UpTo(file, log.end - log.start), BLOCK_BYTES))
 
 
-@contextmanager
-def opened_text(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
-    """The same of the lines in the file: `start` and `end` count their bytes."""
-    with log.file.open() as stored:
-        yield _part(open_text(open_decompressed(stored, cut)), log)
-
-
-@contextmanager
-def opened_objects(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
-    """The same of the JSON objects in the file, one a line."""
-    with log.file.open() as stored:
-        yield _part(open_objects(open_decompressed(stored, cut)), log)
-
-
-def _part(file: BinaryIO, log: LogFile) -> BinaryIO:
-    _skip(file, log.start)
-    return file if log.end is None else io.BufferedReader(_UpTo(file, log.end - log.start), BLOCK_BYTES)
+opened_text = partial(opened, contents=open_text)
+"""The lines in a file."""
+opened_objects = partial(opened, contents=open_objects)
+"""The JSON objects in a file, one a line."""
 
 
 def _skip(file: BinaryIO, count: int) -> None:

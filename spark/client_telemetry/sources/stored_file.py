@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -106,12 +107,8 @@ def find_files(location: str) -> list[StoredFile]:
     if location.startswith("file://"):
         location = unquote(urlsplit(location).path)
     if "://" in location:
-        stored = _objects(location)
-        return [
-            member
-            for file in stored
-            for member in (_members(file) if file.name.endswith(ENDINGS) else [file])
-        ]
+        found = (_members(file) if file.name.endswith(ENDINGS) else [file] for file in _objects(location))
+        return list(chain.from_iterable(found))
     return [member for path in _paths(location) for member in _members(StoredFile(str(path)))]
 
 
@@ -166,19 +163,14 @@ def _objects(url: str) -> list[StoredFile]:
     else:
         fixed = re.match(r"(?:[^*\[]*/)?(?=[^/]*[*\[])", path)  # up to the folder of the first wildcard
         folder = path if fixed is None else fixed[0].strip("/")
-        below = paths_below(files, f"{bucket}/{folder}".rstrip("/"))
-        keys = [path.removeprefix(f"{bucket}/") for path in below]
+        below = files_below(files, f"{bucket}/{folder}".rstrip("/"))
+        keys = [info.path.removeprefix(f"{bucket}/") for info in below]
         if fixed is None:
             keys = [key for key in keys if not _is_hidden(key.removeprefix(folder))]
         else:
             pattern = re.compile(_as_regex(path), re.DOTALL)
             keys = [key for key in keys if pattern.fullmatch(key)]
     return sorted(StoredFile(f"{scheme}://{authority}/{key}", files, f"{bucket}/{key}") for key in keys)
-
-
-def paths_below(files: fs.FileSystem, folder: str) -> list[str]:
-    """The paths of `files_below`."""
-    return [info.path for info in files_below(files, folder)]
 
 
 def files_below(files: fs.FileSystem, folder: str) -> list[fs.FileInfo]:

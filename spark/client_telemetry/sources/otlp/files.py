@@ -15,6 +15,7 @@ MetricsData and ExportMetricsServiceRequest are the same on the wire. What the m
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 import zstandard
@@ -83,34 +84,26 @@ def form(format_: str) -> Form:
 _Split = Callable[[BinaryIO], Iterator[tuple[int, bytes, str | None]]]
 
 
-def _framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
-    offset = 0
-    while head := file.read(4):
-        if (length := _fixed_length(head)) is None or length < 0:
-            yield offset, head + file.read(MAX_EVIDENCE_BYTES), f"no length of a message: {head.hex(' ')}"
-            return
-        data = file.read(length)
-        if len(data) < length:
-            yield offset, head + data, f"the last message ends early: {len(data)} of {length} bytes"
-            return
-        yield offset + 4, data, None
-        offset += 4 + length
+def _framed(length_of: Callable[[bytes], int | None]) -> _Split:
+    """`length_of`: as of FrameEnds."""
 
+    def split(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
+        offset = 0
+        while head := file.read(1):
+            while (length := length_of(head)) is None and (byte := file.read(1)):
+                head += byte
+            if length is None or length < 0:
+                data = head + file.read(MAX_EVIDENCE_BYTES)
+                yield offset, data, f"no length of a message: {head.hex(' ')}"
+                return
+            data = file.read(length)
+            if len(data) < length:
+                yield offset, head + data, f"the last message ends early: {len(data)} of {length} bytes"
+                return
+            yield offset + len(head), data, None
+            offset += len(head) + length
 
-def _varint_framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
-    offset = 0
-    while head := file.read(1):
-        while (length := _varint_length(head)) is None and (byte := file.read(1)):
-            head += byte
-        if length is None or length < 0:
-            yield offset, head + file.read(MAX_EVIDENCE_BYTES), f"no length of a message: {head.hex(' ')}"
-            return
-        data = file.read(length)
-        if len(data) < length:
-            yield offset, head + data, f"the last message ends early: {len(data)} of {length} bytes"
-            return
-        yield offset + len(head), data, None
-        offset += len(head) + length
+    return split
 
 
 def _fixed_length(head: bytes) -> int | None:
@@ -203,19 +196,15 @@ class _Format(NamedTuple):
     opened: Opened = opened
 
 
-def _frame_ends() -> FrameEnds:
-    return FrameEnds(_fixed_length)
-
-
-def _varint_frame_ends() -> FrameEnds:
-    return FrameEnds(_varint_length)
-
-
 FORMATS = {
-    "collector_proto": _Format(_framed, _proto, _frame_ends),
-    "collector_proto_zstd": _Format(_framed, _zstd_then(_proto), _frame_ends),
+    "collector_proto": _Format(_framed(_fixed_length), _proto, partial(FrameEnds, _fixed_length)),
+    "collector_proto_zstd": _Format(
+        _framed(_fixed_length), _zstd_then(_proto), partial(FrameEnds, _fixed_length)
+    ),
     "collector_json": _Format(_lines, _json, LineEnds, opened_objects),
-    "collector_json_zstd": _Format(_framed, _zstd_then(_json), _frame_ends),
+    "collector_json_zstd": _Format(
+        _framed(_fixed_length), _zstd_then(_json), partial(FrameEnds, _fixed_length)
+    ),
     "otlp_proto": _Format(_whole, _proto, OnlyEnd),
-    "metric_stream": _Format(_varint_framed, _proto, _varint_frame_ends),
+    "metric_stream": _Format(_framed(_varint_length), _proto, partial(FrameEnds, _varint_length)),
 }
