@@ -7,6 +7,7 @@ Specified as `4.0.1` for all brokers, or `1=3.9.1,2=4.0.1` by node id, and sever
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.releases import UnusableRelease
@@ -55,14 +56,11 @@ class BrokerReleases:
             return given[0]
         if incarnation.release:
             return incarnation.release
-        fitting = [
-            release for release in given if not incarnation.candidates or release in incarnation.candidates
-        ]
+        candidates = incarnation.candidates or ()
+        fitting = [release for release in given if not candidates or release in candidates]
         if len(fitting) == 1:
             return fitting[0]
-        return (
-            incarnation.candidates[0] if incarnation.candidates and is_proven(incarnation.candidates) else ""
-        )
+        return candidates[0] if is_proven(candidates) else ""
 
     def given(self, broker_id: int) -> list[str]:
         """The releases specified for a broker: by its node id, otherwise for any."""
@@ -87,18 +85,12 @@ def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerRelea
     if given.specified:
         named = {release for _, release in given.specified}
         return given, min(named, key=releases.parse)
-    ran = {
-        given.of(broker.broker_id, incarnation)
-        for broker in survey.brokers
-        for incarnation in broker.incarnations[-1:]
-    }
+    ran_by = [[given.of(broker.broker_id, each) for each in broker.incarnations] for broker in survey.brokers]
+    ran = {by_broker[-1] for by_broker in ran_by if by_broker}
     if ran and "" not in ran:
-        earlier = {
-            given.of(broker.broker_id, incarnation)
-            for broker in survey.brokers
-            for incarnation in broker.incarnations
-        } - {""}
-        known_releases = [release for release in earlier | ran if release in releases.known()]
+        known_releases = [
+            release for release in {*chain.from_iterable(ran_by)} if release in releases.known()
+        ]
         if known_releases:
             return given, min(ran if len(ran) == 1 else known_releases, key=releases.parse)
     latest = [broker.incarnations[-1].candidates for broker in survey.brokers]
@@ -121,17 +113,13 @@ def _contradicted(survey: Survey, given: BrokerReleases) -> tuple[int, ...]:
             broker
             for broker in contradicting
             if any(node == broker.broker_id for node, _ in given.specified)
-            or not any(incarnation.candidates or incarnation.release for incarnation in broker.incarnations)
+            or not any(incarnation.possible for incarnation in broker.incarnations)
         ]
     return tuple(broker.broker_id for broker in contradicting)
 
 
 def _shows_none_of(broker: SurveyedBroker, given: Sequence[str]) -> bool:
-    shown = [
-        (incarnation.release,) if incarnation.release else incarnation.candidates
-        for incarnation in broker.incarnations
-    ]
-    known = [possible for possible in shown if possible is not None]
+    known = [each.possible for each in broker.incarnations if each.possible is not None]
     return bool(given and known) and not any(release in possible for possible in known for release in given)
 
 
@@ -146,10 +134,9 @@ def contradictions(survey: Survey, releases: BrokerReleases) -> list[str]:
 
 
 def _shown(incarnation: BrokerIncarnation) -> str:
-    possible = (incarnation.release,) if incarnation.release else incarnation.candidates
-    if possible is None:
+    if incarnation.possible is None:
         return "no ApiVersions response"
-    return " or ".join(possible) or "ApiVersions responses that match no release of Apache Kafka"
+    return " or ".join(incarnation.possible) or "ApiVersions responses that match no release of Apache Kafka"
 
 
 def is_proven(candidates: Sequence[str]) -> bool:
@@ -162,11 +149,7 @@ def is_proven(candidates: Sequence[str]) -> bool:
     if len(candidates) != 1:
         return False
     release = candidates[0]
-    of_line = [
-        known_release
-        for known_release in releases.known()
-        if releases.line(known_release) == releases.line(release)
-    ]
+    of_line = [known for known in releases.known() if releases.line(known) == releases.line(release)]
     return release != of_line[-1]
 
 
@@ -174,8 +157,7 @@ def _answers(survey: Survey) -> str:
     """`brokers 1, 2: 4.3.0 or 4.3.1; broker 3: no ApiVersions response in the log`."""
     texts: dict[str, list[int]] = {}
     for broker in survey.brokers:
-        incarnation = broker.incarnations[-1]
-        possible = (incarnation.release,) if incarnation.release else incarnation.candidates
+        possible = broker.incarnations[-1].possible
         text = "no ApiVersions response in the log" if possible is None else " or ".join(possible)
         texts.setdefault(text or "responses that match no release of Apache Kafka", []).append(
             broker.broker_id

@@ -154,21 +154,9 @@ def parts(
     ) -> ConversionPart:
         of_part = replace(survey, brokers=brokers, files=files, without_log=without_log)
         unreadable_of = {file.log: whose.unreadable_of(file.log) for file in files}
-        open_ = [
-            open_incarnation
-            for open_incarnation in before
-            if any(open_incarnation.is_of(broker) for broker in brokers)
-        ]
-        return ConversionPart(
-            of_part,
-            releases,
-            cluster_id,
-            zone,
-            open_,
-            {k: v for k, v in unreadable_of.items() if v is not None},
-            first,
-            last,
-        )
+        whose_is_known = {log: broker_id for log, broker_id in unreadable_of.items() if broker_id is not None}
+        open_ = [each for each in before if any(map(each.is_of, brokers))]
+        return ConversionPart(of_part, releases, cluster_id, zone, open_, whose_is_known, first, last)
 
     result = [part(brokers, files.get(group, []), []) for group, brokers in groups.items()]
     if files.get(None) or survey.without_log:
@@ -202,7 +190,7 @@ class _Origin(NamedTuple):
     """
 
     connection_id: str
-    broker: "WrittenBroker | None" = None
+    broker: WrittenBroker | None = None
     is_plain: bool = False
 
 
@@ -218,10 +206,7 @@ class _Conversion:
         self._brokers: list[WrittenBroker] = []
         self._at: dict[Endpoint, WrittenBroker | None] = {}
         for surveyed in survey.brokers:
-            open_ = next(
-                (open_incarnation for open_incarnation in part.before if open_incarnation.is_of(surveyed)),
-                None,
-            )
+            open_ = next((each for each in part.before if each.is_of(surveyed)), None)
             incarnations = [
                 WrittenIncarnation(
                     surveyed, i, part.releases, part.cluster_id, root, self.done, open_ if i == 0 else None
@@ -230,13 +215,9 @@ class _Conversion:
             ]
             broker = WrittenBroker(surveyed, incarnations, self._server_events(surveyed))
             self._brokers.append(broker)
-            for endpoint in surveyed.endpoints:
-                self._at[endpoint] = broker
-            for endpoint in surveyed.controllers:
-                self._at[endpoint] = None
-        by_id = {
-            surveyed.broker_id: broker for surveyed, broker in zip(survey.brokers, self._brokers, strict=True)
-        }
+            self._at |= dict.fromkeys(surveyed.endpoints, broker)
+            self._at |= dict.fromkeys(surveyed.controllers)
+        by_id = dict(zip((each.broker_id for each in survey.brokers), self._brokers, strict=True))
         self._unreadable_of = {
             log: by_id[broker_id] for log, broker_id in part.unreadable_of.items() if broker_id in by_id
         }
@@ -324,12 +305,6 @@ class _Conversion:
                             origins.clear()
                         origins[number] = self._origin(log, head_of(block, shape))
                     origin, known = origins[number], self._of_shape.get(shape[0])
-                    if known is not None and origin.broker is not None:
-                        correlation_id = int(block[shape[1][0] : shape[1][1]])
-                        request = SeenRequest(origin.connection_id, correlation_id, nanos - total, *known)
-                        current = origin.broker.add(TakenEntry(request, nanos, "", essence))
-                        converted.entries += 1
-                        continue
                     if known is None:
                         taken = self._first_of_shape(scanned.line(block, row), shape, nanos, essence)
                     else:
@@ -347,7 +322,7 @@ class _Conversion:
             converted.cut.append(cut.reason)
             self._pass_on(log, cut.stored, f"{log.file.name}: {cut.reason}", "the compressed file is cut off")
 
-    def _new_rows(self, scanned: Scanned, current: "WrittenIncarnation | None") -> list[int]:
+    def _new_rows(self, scanned: Scanned, current: WrittenIncarnation | None) -> list[int]:
         """The first row of each essence that was not seen before."""
         known = current.watch.known if current is not None else {}
         essences, rows = np.unique(scanned.essence, return_index=True)
@@ -366,7 +341,7 @@ class _Conversion:
             return _Origin(head.connection_id)
         return _Origin(head.connection_id, self._at[endpoint], is_plain=True)
 
-    def _first_of_shape(self, line: bytes, shape: Shape, nanos: int, essence: int) -> "TakenEntry | None":
+    def _first_of_shape(self, line: bytes, shape: Shape, nanos: int, essence: int) -> TakenEntry | None:
         """Of a line that the compiled reader took; later ones of its shape are not parsed. None if it cannot be parsed."""
         try:
             entry = parse_entry(line[line.index(MARK) :].decode("utf-8", "replace"))
@@ -385,9 +360,9 @@ class _Conversion:
         log: LogFile,
         line: bytes,
         offset: int,
-        current: "WrittenIncarnation | None",
-        taken: "TakenEntry | None",
-    ) -> "WrittenIncarnation | None":
+        current: WrittenIncarnation | None,
+        taken: TakenEntry | None,
+    ) -> WrittenIncarnation | None:
         """Returns the incarnation that the line belongs to, or `current`. `taken`: what it says, if that is known."""
         converted = self.done
         nanos = None
@@ -409,7 +384,9 @@ class _Conversion:
             if endpoint in self._survey.doubled:
                 converted.other_lines += 1
                 return current
-            broker = self._broker_at(endpoint)
+            if endpoint not in self._at:
+                raise BadEntry("an address that the log did not have before: it grew while it was read")
+            broker = self._at[endpoint]
         except BadEntry as error:
             converted.unreadable[str(error).partition(":")[0]] += 1
             any_broker = self._unreadable_of.get(log)
@@ -421,13 +398,12 @@ class _Conversion:
         return self._count(broker, taken._replace(seen=told_apart), current)
 
     def _count(
-        self, broker: "WrittenBroker | None", taken: "TakenEntry", current: "WrittenIncarnation | None"
-    ) -> "WrittenIncarnation | None":
+        self, broker: WrittenBroker | None, taken: TakenEntry, current: WrittenIncarnation | None
+    ) -> WrittenIncarnation | None:
         """`broker`: None for an entry of a controller's listener."""
         self.done.entries += 1
-        if (
-            taken.seen.entry.is_forwarded
-        ):  # a controller's entry for what a broker passed on: its client is the broker
+        if taken.seen.entry.is_forwarded:
+            # A controller's entry for what a broker passed on: its client is the broker.
             self.done.forwarded += 1
             return current
         if broker is None:
@@ -512,12 +488,6 @@ class _Conversion:
             dump = unwatched(self._root, self._cluster_id, broker_id, name, first)
             dump.describe_hour(first)
             dump.close()
-
-    def _broker_at(self, endpoint: Endpoint) -> "WrittenBroker | None":
-        """None for a controller's listener."""
-        if endpoint not in self._at:
-            raise BadEntry("an address that the log did not have before: it grew while it was read")
-        return self._at[endpoint]
 
 
 def _counted(events: Iterator[ServerEvent], labels: set[str]) -> Iterator[ServerEvent]:

@@ -65,6 +65,11 @@ class BrokerIncarnation(NamedTuple):
     is_start: bool = False
     settings: dict[str, str] | None = None
 
+    @property
+    def possible(self) -> tuple[str, ...] | None:
+        """The releases that it may run by its logs; None if they do not show it."""
+        return (self.release,) if self.release else self.candidates
+
 
 @dataclass
 class Segment:
@@ -206,12 +211,7 @@ def incarnations(
         incarnation = _incarnation(since, within, release)._replace(
             is_start=is_start, settings=settings.get(since)
         )
-        if (
-            release is None
-            and result
-            and not incarnation.is_start
-            and _answers_alike(result[-1], incarnation)
-        ):
+        if release is None and result and not is_start and _answers_alike(result[-1], incarnation):
             incarnation = incarnation._replace(release=result[-1].release)
         result.append(incarnation)
     return result
@@ -238,9 +238,8 @@ def _settings(
 
 def _end_of_previous(events: Sequence[ServerEvent], since: int) -> int:
     """When the process before the one that ran at that time stopped; 0 = nothing shows one."""
-    return max(
-        (event.nanos for event in events if event.kind == "stopping" and event.nanos < since), default=0
-    )
+    stops = (event.nanos for event in events if event.kind == "stopping")
+    return max((nanos for nanos in stops if nanos < since), default=0)
 
 
 def _answers_alike(before: BrokerIncarnation, after: BrokerIncarnation) -> bool:

@@ -238,8 +238,7 @@ class LogReader:
         evidence.first, evidence.last = min(evidence.first, first), max(evidence.last, last)
         evidence.given_broker_id = log.broker_id
         file.entries += count
-        file.first = first if file.first is None else min(file.first, first)
-        file.last = last if file.last is None else max(file.last, last)
+        file.note_times(first, last)
 
     def _line(
         self,
@@ -407,14 +406,9 @@ def _is_looked_at(key: int, evidence: EndpointEvidence) -> bool:
 
 def _parsed(line: bytes) -> RequestEntry:
     """Parses an entry in Kafka's layout that the compiled reader accepted."""
-    return parse_entry(_message(line).decode("utf-8", "replace"))
-
-
-def _message(line: bytes) -> bytes:
-    return line[line.find(MARK) :]
+    return parse_entry(line[line.find(MARK) :].decode("utf-8", "replace"))
 
 
 def _note(event: ServerEvent, file: SurveyedFile) -> None:
     file.server.setdefault(event.label, ServerSource(file.log, event.label)).add(event)
-    file.first = event.nanos if file.first is None else min(file.first, event.nanos)
-    file.last = event.nanos if file.last is None else max(file.last, event.nanos)
+    file.note_times(event.nanos, event.nanos)

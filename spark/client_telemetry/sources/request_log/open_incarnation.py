@@ -13,10 +13,12 @@ import orjson
 import zstandard
 
 from client_telemetry.formats.raw.writer import Continued
+from client_telemetry.formats.typed_values import typed
 from client_telemetry.sources.dump_root import DumpRoot
 from client_telemetry.sources.request_log.connection_ids import Endpoint
 from client_telemetry.sources.request_log.incarnations import (
     SILENCE_NANOS,
+    ApiRanges,
     BrokerIncarnation,
     open_segment,
     own_ranges,
@@ -39,13 +41,13 @@ class OpenIncarnation:
 
     broker_id: int
     id_known_by: str
-    endpoints: list[list[Any]]
+    endpoints: tuple[tuple[tuple[str, str], str, int, str], ...]
     name: str
     since: int
     last: int
-    api_versions: list[list[int]] | None
-    features: list[list[Any]]
-    candidates: list[str] | None
+    api_versions: ApiRanges | None
+    features: tuple[tuple[int, dict[str, int]], ...]
+    candidates: tuple[str, ...] | None
     release: str | None
     windows: list[list[int]]
     dump: dict[str, Any]
@@ -72,15 +74,13 @@ class OpenIncarnation:
         return OpenIncarnation(
             broker.broker_id,
             broker.id_known_by,
-            [[list(endpoint.stream), *endpoint[1:]] for endpoint in broker.endpoints],
+            tuple(broker.endpoints),
             name,
             since,
             broker.last,
-            None
-            if incarnation.api_versions is None
-            else [list(api_range) for api_range in incarnation.api_versions],
-            [list(levels) for levels in incarnation.features],
-            None if incarnation.candidates is None else list(incarnation.candidates),
+            incarnation.api_versions,
+            incarnation.features,
+            incarnation.candidates,
             incarnation.release,
             [[max(first, begin), last] for first, last in windows if last >= begin],
             dump.since(begin)._asdict(),
@@ -91,10 +91,7 @@ class OpenIncarnation:
 
     def known(self) -> dict[Endpoint, tuple[int, str]]:
         """The broker of each of its endpoints."""
-        return {
-            Endpoint(tuple(stream), *rest): (self.broker_id, self.id_known_by)
-            for stream, *rest in self.endpoints
-        }
+        return {Endpoint(*endpoint): (self.broker_id, self.id_known_by) for endpoint in self.endpoints}
 
     def is_of(self, broker: SurveyedBroker) -> bool:
         """Numbers that we assigned prove little: then an endpoint has to be the same."""
@@ -128,7 +125,7 @@ class OpenIncarnation:
 
     def completed(self, incarnation: BrokerIncarnation) -> BrokerIncarnation:
         """The incarnation with the earlier feature levels, and with the earlier answers if it has none."""
-        features = [(since, levels) for since, levels in self.features]
+        features = list(self.features)
         for since, levels in incarnation.features:
             if not features or features[-1][1] != levels:
                 features.append((since, levels))
@@ -139,24 +136,20 @@ class OpenIncarnation:
         )
         if incarnation.api_versions is not None:
             return incarnation
-        candidates = None if self.candidates is None else tuple(self.candidates)
-        return incarnation._replace(api_versions=self._answers(), candidates=candidates)
+        return incarnation._replace(api_versions=self.api_versions, candidates=self.candidates)
 
     def continued(self) -> Continued:
         return Continued(**self.dump)
-
-    def _answers(self) -> tuple[tuple[int, int, int], ...] | None:
-        return (
-            None
-            if self.api_versions is None
-            else tuple((key, low, high) for key, low, high in self.api_versions)
-        )
 
 
 def read_open_incarnations(root: DumpRoot) -> list[OpenIncarnation]:
     """The open incarnations in the dump below `root`."""
     data = root.read(_FILE)
-    return [OpenIncarnation(**fields) for fields in orjson.loads(zstandard.decompress(data))] if data else []
+    return (
+        [typed(OpenIncarnation, fields) for fields in orjson.loads(zstandard.decompress(data))]
+        if data
+        else []
+    )
 
 
 def write_open_incarnations(

@@ -180,23 +180,26 @@ def is_of_kafka(line: bytes) -> bool:
     return _OF_KAFKA.match(line) is not None
 
 
-class UnreadLines(NamedTuple):
-    """Lines with the words of an event whose logger or time cannot be told: how many, and one of them."""
+class UnusedLines(NamedTuple):
+    """Lines that could not be used for one reason: how many, and one of them."""
 
     number: int = 0
     example: str = ""
+
+    def and_more(self, number: int, example: str) -> "UnusedLines":
+        return UnusedLines(self.number + number, self.example or example)
 
 
 class ServerLines:
     """Turns lines of other loggers than the request logger into events. An exception follows its line: an event that
     waits for it is returned with a later line, or by `end`. Lines with different labels are of different brokers.
-    `unread`: lines that seem to be events and could not be read.
+    `unread`: lines that have the words of an event, and whose logger or time cannot be told.
     """
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[ServerEvent, int]] = {}
         self._blocks: dict[str, SettingsBlock] = {}
-        self.unread = UnreadLines()
+        self.unread = UnusedLines()
 
     def is_notable(self, line: bytes) -> bool:
         return bool(self._waiting or self._blocks) or _NOTABLE.search(line) is not None
@@ -267,7 +270,7 @@ class ServerLines:
 
     def _not_read(self, line: Line) -> None:
         head = line.message.partition("\n")[0]
-        self.unread = UnreadLines(self.unread.number + 1, self.unread.example or head[:200])
+        self.unread = self.unread.and_more(1, head[:200])
 
     def _exception(self, label: str, text: str, is_new: bool) -> Iterator[ServerEvent]:
         event, left = self._waiting[label]

@@ -12,7 +12,7 @@ from client_telemetry.sources.request_log.incarnations import (
     ConnectionSegments,
     Offer,
 )
-from client_telemetry.sources.request_log.server_log import ServerEvent, UnreadLines
+from client_telemetry.sources.request_log.server_log import ServerEvent, UnusedLines
 from client_telemetry.sources.stored_file import StoredFile
 
 _DOCUMENT = re.compile(
@@ -41,13 +41,6 @@ class EndpointEvidence:
     given_broker_id: int | None = None
     node_ids: Counter[int] = field(default_factory=Counter)
     is_controller: bool = False
-
-
-class UnusedLines(NamedTuple):
-    """Lines that begin an entry and could not be used for one reason: how many, and one of them."""
-
-    number: int = 0
-    example: str = ""
 
 
 class EntryTime(NamedTuple):
@@ -105,7 +98,7 @@ class SurveyedFile:
     is_beside: bool = False
     may_be_damaged: bool = False
     unused: dict[str, UnusedLines] = field(default_factory=dict)
-    unread_server_lines: UnreadLines = field(default_factory=UnreadLines)
+    unread_server_lines: UnusedLines = field(default_factory=UnusedLines)
     foreign: str | None = None
     kinds: Counter[str] = field(default_factory=Counter)
     of_client: str | None = None
@@ -115,8 +108,11 @@ class SurveyedFile:
 
     def note_unused(self, reason: str, line: bytes) -> None:
         before = self.unused.get(reason, UnusedLines())
-        example = before.example or line[:400].decode("utf-8", "replace")
-        self.unused[reason] = UnusedLines(before.number + 1, example)
+        self.unused[reason] = before.and_more(1, line[:400].decode("utf-8", "replace"))
+
+    def note_times(self, first: int, last: int) -> None:
+        self.first = first if self.first is None else min(self.first, first)
+        self.last = last if self.last is None else max(self.last, last)
 
     @property
     def counted(self) -> Counter[str]:

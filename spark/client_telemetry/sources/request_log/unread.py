@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from client_telemetry.console.counted import counted
-from client_telemetry.sources.request_log.surveyed import Survey, SurveyedFile, UnusedLines
+from client_telemetry.sources.request_log.server_log import UnusedLines
+from client_telemetry.sources.request_log.surveyed import Survey, SurveyedFile
 
 TURN_ON = (
     "to log requests, set kafka.request.logger to DEBUG on each broker for ten minutes (kafka-configs.sh --bootstrap-server B:9092 "
@@ -22,8 +23,7 @@ def unused_lines(files: Sequence[SurveyedFile]) -> dict[str, UnusedLines]:
     merged: dict[str, UnusedLines] = {}
     for file in files:
         for reason, lines in file.unused.items():
-            before = merged.get(reason, UnusedLines())
-            merged[reason] = UnusedLines(before.number + lines.number, before.example or lines.example)
+            merged[reason] = merged.get(reason, UnusedLines()).and_more(*lines)
     return dict(sorted(merged.items(), key=lambda item: item[1].number, reverse=True))
 
 
