@@ -7,13 +7,13 @@ taken from Java 4.3.1 and librdkafka 2.15.0 clients (tests/data/payloads).
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import lz4.frame
 import snappy
 import zstandard
 
 from client_telemetry.formats.raw.errors import CorruptPayload, PayloadTooLarge, UnknownCodec
+from client_telemetry.formats.raw.stored_object import Decompressor
 
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
 NOT_KNOWN = -1
@@ -47,16 +47,6 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
-
-
-class _Frame(Protocol):
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, /) -> bytes: ...
 
 
 def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> bytes:
@@ -104,7 +94,7 @@ def detect_codec(data: bytes) -> int:
     raise UnknownCodec(f"compression type not known, and no codec begins with {data[:8].hex(' ')}")
 
 
-def _decompress_frames(data: bytes, new: Callable[[], _Frame], limit: int) -> bytes:
+def _decompress_frames(data: bytes, new: Callable[[], Decompressor], limit: int) -> bytes:
     pieces, size = [], 0
     frame = new()
     try:

@@ -4,17 +4,17 @@ About 4 microseconds per point. The payload is `opentelemetry.proto.metrics.v1.M
 with ExportMetricsServiceRequest).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from google.protobuf.message import DecodeError, Message
 from opentelemetry.proto.metrics.v1.metrics_pb2 import (
-    ExponentialHistogram,
-    Histogram,
+    ExponentialHistogramDataPoint,
+    HistogramDataPoint,
     Metric,
     MetricsData,
     NumberDataPoint,
-    Summary,
+    SummaryDataPoint,
 )
 
 from client_telemetry.formats.otlp.attributes import attribute_map
@@ -29,6 +29,7 @@ from client_telemetry.formats.raw.errors import NotMetricsData
 
 _TEMPORALITIES: dict[int, Temporality] = {1: "delta", 2: "cumulative"}
 _LARGEST = 2**63 - 1
+_Fields = dict[str, Any]
 
 
 def decode(payload: bytes) -> DecodedPayload:
@@ -89,14 +90,24 @@ def _decode_metric(metric: Metric, resource_index: int, decoded: DecodedPayload)
         decoded.numbers += _numbers(
             points, (index, resource_index, name, "sum", temporality, metric.sum.is_monotonic)
         )
-    elif kind == "histogram":
-        decoded.histograms += _histograms(metric.histogram, index, resource_index, name)
-    elif kind == "exponential_histogram":
-        decoded.histograms += _exponential_histograms(
-            metric.exponential_histogram, index, resource_index, name
+    elif kind in _OF_KIND:
+        data = getattr(metric, kind)
+        temporality = _TEMPORALITIES.get(getattr(data, "aggregation_temporality", 0))
+        decoded.histograms += (
+            HistogramPoint(
+                point_index=index + i,
+                resource_index=resource_index,
+                metric=name,
+                kind=kind,
+                temporality=temporality,
+                attributes=attribute_map(point.attributes),
+                start_time_ns=point.start_time_unix_nano or None,
+                time_ns=point.time_unix_nano or None,
+                count=min(point.count, _LARGEST),
+                **_OF_KIND[kind](point),
+            )
+            for i, point in enumerate(data.data_points)
         )
-    elif kind == "summary":
-        decoded.histograms += _summaries(metric.summary, index, resource_index, name)
 
 
 def _numbers(points: Iterable[NumberDataPoint], shared: tuple[Any, ...]) -> Iterable[NumberPoint]:
@@ -123,61 +134,43 @@ def _numbers(points: Iterable[NumberDataPoint], shared: tuple[Any, ...]) -> Iter
         )
 
 
-def _histograms(data: Histogram, index: int, resource_index: int, name: str) -> Iterable[HistogramPoint]:
-    for i, point in enumerate(data.data_points):
-        yield HistogramPoint(
-            **_shared(point, index + i, resource_index, name),
-            kind="histogram",
-            temporality=_TEMPORALITIES.get(data.aggregation_temporality),
-            **_optional(point, "sum", "min", "max"),
-            explicit_bounds=list(point.explicit_bounds),
-            bucket_counts=_storable(point.bucket_counts),
-        )
-
-
-def _exponential_histograms(
-    data: ExponentialHistogram, index: int, resource_index: int, name: str
-) -> Iterable[HistogramPoint]:
-    for i, point in enumerate(data.data_points):
-        yield HistogramPoint(
-            **_shared(point, index + i, resource_index, name),
-            kind="exponential_histogram",
-            temporality=_TEMPORALITIES.get(data.aggregation_temporality),
-            **_optional(point, "sum", "min", "max"),
-            scale=point.scale,
-            zero_count=min(point.zero_count, _LARGEST),
-            positive_offset=point.positive.offset,
-            positive_counts=_storable(point.positive.bucket_counts),
-            negative_offset=point.negative.offset,
-            negative_counts=_storable(point.negative.bucket_counts),
-        )
-
-
-def _summaries(data: Summary, index: int, resource_index: int, name: str) -> Iterable[HistogramPoint]:
-    for i, point in enumerate(data.data_points):
-        yield HistogramPoint(
-            **_shared(point, index + i, resource_index, name),
-            kind="summary",
-            temporality=None,
-            sum=point.sum,
-            quantiles=[quantile.quantile for quantile in point.quantile_values],
-            quantile_values=[quantile.value for quantile in point.quantile_values],
-        )
-
-
-def _shared(point: Any, index: int, resource_index: int, name: str) -> dict[str, Any]:
+def _of_histogram(point: HistogramDataPoint) -> _Fields:
     return {
-        "point_index": index,
-        "resource_index": resource_index,
-        "metric": name,
-        "attributes": attribute_map(point.attributes),
-        "start_time_ns": point.start_time_unix_nano or None,
-        "time_ns": point.time_unix_nano or None,
-        "count": min(point.count, _LARGEST),
+        **_optional(point, "sum", "min", "max"),
+        "explicit_bounds": list(point.explicit_bounds),
+        "bucket_counts": _storable(point.bucket_counts),
     }
 
 
-def _optional(point: Message, *fields: str) -> dict[str, Any]:
+def _of_exponential_histogram(point: ExponentialHistogramDataPoint) -> _Fields:
+    return {
+        **_optional(point, "sum", "min", "max"),
+        "scale": point.scale,
+        "zero_count": min(point.zero_count, _LARGEST),
+        "positive_offset": point.positive.offset,
+        "positive_counts": _storable(point.positive.bucket_counts),
+        "negative_offset": point.negative.offset,
+        "negative_counts": _storable(point.negative.bucket_counts),
+    }
+
+
+def _of_summary(point: SummaryDataPoint) -> _Fields:
+    return {
+        "sum": point.sum,
+        "quantiles": [quantile.quantile for quantile in point.quantile_values],
+        "quantile_values": [quantile.value for quantile in point.quantile_values],
+    }
+
+
+_OF_KIND: dict[str, Callable[[Any], _Fields]] = {
+    "histogram": _of_histogram,
+    "exponential_histogram": _of_exponential_histogram,
+    "summary": _of_summary,
+}
+"""What only points of this kind have."""
+
+
+def _optional(point: Message, *fields: str) -> _Fields:
     return {field: getattr(point, field) if point.HasField(field) else None for field in fields}
 
 

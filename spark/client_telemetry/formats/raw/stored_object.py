@@ -32,7 +32,7 @@ _ZSTD_PIECE_BYTES = 512
 _GZIP_PIECE_BYTES = 16 * 2**10
 
 
-class _Decompressor(Protocol):
+class Decompressor(Protocol):
     @property
     def eof(self) -> bool: ...
 
@@ -55,9 +55,9 @@ class _Plain:
 class _Frames:
     """Concatenated frames (zstd) or members (gzip) as one stream."""
 
-    def __init__(self, new: Callable[[], _Decompressor]) -> None:
+    def __init__(self, new: Callable[[], Decompressor]) -> None:
         self._new = new
-        self._current: _Decompressor = _Plain()
+        self._current: Decompressor = _Plain()
 
     @property
     def at_end(self) -> bool:
@@ -144,7 +144,7 @@ def _is_zstd(head: bytes) -> bool:
 
 
 class _Compression(NamedTuple):
-    new: Callable[[], _Decompressor]
+    new: Callable[[], Decompressor]
     recognises: Callable[[bytes], bool]
     pieces: Callable[[], _EqualPieces | _ZstdPieces]
 

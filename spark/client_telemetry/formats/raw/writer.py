@@ -165,8 +165,7 @@ class DumpWriter:
 
     def _take(self, dataset: RecordDataset, nanos: int) -> tuple[datetime, "_OpenObject"]:
         """The object that takes a record of this time."""
-        time = datetime.fromtimestamp(nanos // 10**9, UTC) + timedelta(microseconds=nanos % 10**9 // 1000)
-        current = self._open.get(dataset)
+        time, current = moment_of(nanos), self._open.get(dataset)
         if current and not current.takes(time, self._max_object_bytes):
             self._finish(dataset)
             current = None
@@ -265,6 +264,11 @@ def _put(path: Path, data: bytes) -> Path:
     part = path.with_name(f".{path.name}.part")
     part.write_bytes(data)
     return part.replace(path)
+
+
+def moment_of(nanos: int) -> datetime:
+    """UTC, from nanoseconds since 1970."""
+    return datetime.fromtimestamp(nanos // 10**9, UTC) + timedelta(microseconds=nanos % 10**9 // 1000)
 
 
 def _hour_of(time: datetime) -> datetime:

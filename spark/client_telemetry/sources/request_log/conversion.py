@@ -17,7 +17,7 @@ import numpy as np
 
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.formats.raw.quarantine import MAX_EVIDENCE_BYTES
-from client_telemetry.formats.raw.writer import DumpWriter
+from client_telemetry.formats.raw.writer import DumpWriter, moment_of
 from client_telemetry.sources.compression import CutOff
 from client_telemetry.sources.log_files import UNKNOWN_BROKER, LogFile, line_blocks, lines, opened_text
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases
@@ -51,7 +51,6 @@ from client_telemetry.sources.request_log.written_incarnations import (
     TakenEntry,
     WrittenBroker,
     WrittenIncarnation,
-    moment_of,
     unwatched,
 )
 

@@ -7,12 +7,12 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ClientPush
-from client_telemetry.formats.raw.writer import DumpWriter
+from client_telemetry.formats.raw.writer import DumpWriter, moment_of
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases
 from client_telemetry.sources.request_log.connection_watch import (
     FORGOTTEN_AFTER_NANOS,
@@ -316,7 +316,3 @@ def _hours(first: datetime, last: datetime) -> list[tuple[datetime, list[str]]]:
         hours.append((hour, [f"{moment:%H:%M:%S}" for moment in window]))
         hour = end
     return hours
-
-
-def moment_of(nanos: int) -> datetime:
-    return datetime.fromtimestamp(nanos // 10**9, UTC) + timedelta(microseconds=nanos % 10**9 // 1000)
