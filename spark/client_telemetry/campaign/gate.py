@@ -69,18 +69,17 @@ def _of_applications(campaign: Campaign, changes: Sequence[StateChange]) -> Iter
     left = [state for state in states if state.state in LEFT]
     quiet = [state for state in left if state.state == QUIET]
     seen = [state for state in left if state.state != QUIET]
-    asks_for_evidence = Verdict.INSUFFICIENT_EVIDENCE in campaign.gate.fail_on
-    unknown = [
-        state for state in seen if state.verdict == Verdict.INSUFFICIENT_EVIDENCE and not asks_for_evidence
-    ]
-    stopping = [
-        state for state in seen if state.verdict != Verdict.INSUFFICIENT_EVIDENCE or asks_for_evidence
-    ]
+    lacking = (
+        []
+        if Verdict.INSUFFICIENT_EVIDENCE in campaign.gate.fail_on
+        else [state for state in seen if state.verdict == Verdict.INSUFFICIENT_EVIDENCE]
+    )
+    stopping = [state for state in seen if not lacking or state.verdict != Verdict.INSUFFICIENT_EVIDENCE]
     if stopping:
         verdicts = " or ".join(sorted({state.verdict for state in stopping}))
         yield _listed("affected", NO_GO, stopping, f"left with the verdict {verdicts}")
-    if unknown:
-        yield _listed("insufficient_evidence", CANNOT_TELL, unknown, "without sufficient evidence")
+    if lacking:
+        yield _listed("insufficient_evidence", CANNOT_TELL, lacking, "without sufficient evidence")
     if quiet:
         text = "not seen any more and not known to be fixed (waive those that are retired)"
         yield _listed("quiet", CANNOT_TELL, quiet, text)

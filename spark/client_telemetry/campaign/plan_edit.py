@@ -6,7 +6,14 @@ from dataclasses import replace
 import yaml
 
 from client_telemetry.campaign.plan import BadCampaign, Statement
-from client_telemetry.campaign.plan_file import TARGETS, Naming, check_statement, read_campaigns, read_entries
+from client_telemetry.campaign.plan_file import (
+    TARGETS,
+    Naming,
+    check_statement,
+    named,
+    read_campaigns,
+    read_entries,
+)
 from client_telemetry.campaign.yaml_entry import Entry, bad
 from client_telemetry.compatibility import target_argument
 
@@ -22,10 +29,8 @@ def add_statement(text: str, name: str, statement: Statement, naming: Naming = t
         replace(campaign, statements=(*campaign.statements, statement)) if campaign.name == name else campaign
         for campaign, _ in entries
     ]
-    entry = next((entry for campaign, entry in entries if campaign.name == name), None)
-    if entry is None:
-        names = ", ".join(campaign.name for campaign, _ in entries) or "none"
-        raise BadCampaign(f"there is no campaign {name!r}: the file has {names}")
+    said = named([campaign for campaign, _ in entries], name)
+    entry = next(entry for campaign, entry in entries if campaign is said)
     line, column, with_key = _place(entry)
     written = _written(statement, column)
     if with_key:

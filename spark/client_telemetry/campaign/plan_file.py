@@ -1,7 +1,7 @@
 """Reads planned upgrades from the text of a campaigns file (docs/campaigns.md has its form)."""
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import yaml
@@ -83,7 +83,7 @@ def read_entries(text: str, naming: Naming = target_argument.named) -> list[tupl
     return entries
 
 
-def named(campaigns: tuple[Campaign, ...], name: str) -> Campaign:
+def named(campaigns: Sequence[Campaign], name: str) -> Campaign:
     """Raises BadCampaign with the names that there are."""
     for campaign in campaigns:
         if campaign.name == name:

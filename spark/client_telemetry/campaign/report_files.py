@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
@@ -140,14 +139,6 @@ def report_files(folder: Folder, campaign: Campaign) -> list[ReportFile]:
     """Reports in published folders (`upgrade_impact/<cluster>/<report>/report.json`) at or below `folder`, without such folders every
     report.json below it; without those whose summary names another target or cluster."""
     return [file for file in _files(folder, campaign) if not file.is_about_others]
-
-
-def reports(folder: Path, campaign: Campaign) -> Iterator[Answer]:
-    """Of the campaign's clusters and target. Raises NotAReport or OSError."""
-    for file in report_files(LocalFolder(folder), campaign):
-        answer = file.answer()
-        if answer is not None:
-            yield answer
 
 
 def others_in(folder: Folder, campaign: Campaign) -> str:

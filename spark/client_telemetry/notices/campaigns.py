@@ -2,12 +2,12 @@
 
 import datetime as dt
 import hashlib
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from client_telemetry.campaign.vocabulary import LEFT, REGRESSED
+from client_telemetry.campaign.vocabulary import REGRESSED
 from client_telemetry.console.counted import counted
+from client_telemetry.console.grouped import grouped
 from client_telemetry.notices.senders import Notice
 from client_telemetry.notices.settings import Settings
 from client_telemetry.reports.campaign.messages import already_down, owner_message
@@ -28,7 +28,7 @@ def notices(view: CampaignView, settings: Settings) -> Iterator[tuple[str, Notic
 
 def without_address(view: CampaignView) -> list[str]:
     """Owners with something left whose contact is no e-mail address: nobody can tell them."""
-    left = {row.owner: row.contact for row in view.applications if row.owner and row.state in LEFT}
+    left = {row.owner: row.contact for row in view.left if row.owner}
     return sorted(owner for owner, contact in left.items() if not (contact and is_address(contact)))
 
 
@@ -41,10 +41,8 @@ def to_operators(about: str, notice: Notice, settings: Settings) -> Iterator[tup
 
 
 def _to_owners(view: CampaignView, settings: Settings) -> Iterator[tuple[str, Notice]]:
-    by_owner: dict[str, list[ApplicationRow]] = defaultdict(list)
-    for row in view.applications:
-        if row.owner and row.contact and is_address(row.contact) and row.state in LEFT:
-            by_owner[row.owner].append(row)
+    reachable = (row for row in view.left if row.owner and row.contact and is_address(row.contact))
+    by_owner = grouped(reachable, lambda row: row.owner or "")
     down = already_down(view)
     for owner, rows in sorted(by_owner.items()):
         days = (view.campaign.deadline(owner) - view.day).days

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from operator import itemgetter
 
+from client_telemetry.console.grouped import grouped
 from client_telemetry.reports.evidence import BrokerIncarnation, BrokersOfRelease, ClusterState
 from client_telemetry.reports.versions import version_order
 
@@ -27,9 +28,7 @@ def cluster_states(brokers: Iterable[BrokerIncarnation]) -> tuple[ClusterState, 
 
 
 def _state(since: datetime, running: Mapping[int, str]) -> ClusterState:
-    of_release: dict[str, list[int]] = {}
-    for broker_id, each in sorted(running.items()):
-        of_release.setdefault(each, []).append(broker_id)
+    of_release = grouped(sorted(running), running.__getitem__)
     ordered = sorted(of_release.items(), key=lambda item: version_order(item[0]))
     return ClusterState(since, tuple(BrokersOfRelease(each, tuple(ids)) for each, ids in ordered))
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from operator import itemgetter
 
 from client_telemetry.console.counted import counted
+from client_telemetry.console.grouped import grouped
 from client_telemetry.formats.typed_values import of_row
 from client_telemetry.knowledge.vocabulary import Completeness
 from client_telemetry.reports.cluster_states import cluster_states
@@ -82,11 +84,9 @@ def watched_for(seen: Coverage) -> tuple[timedelta, timedelta] | None:
     are hours that were watched all the time, or nothing is known of when."""
     if not seen.watched:
         return None
-    times: dict[int, timedelta] = {}
-    for window in seen.watched:
-        times.setdefault(window.broker_id, timedelta())
-        times[window.broker_id] += window.end - window.start
-    return min(times.values()), max(times.values())
+    of_brokers = grouped(seen.watched, lambda window: window.broker_id).values()
+    times = [sum((window.end - window.start for window in of_one), timedelta()) for of_one in of_brokers]
+    return min(times), max(times)
 
 
 def duration(time: timedelta) -> str:
@@ -215,12 +215,12 @@ def _deprecated_only_sentences(seen: Coverage) -> list[str]:
 def _window_sentences(seen: Coverage) -> list[str]:
     if seen.watched is None or set(seen.deprecated_only) == set(seen.broker_ids):
         return []
-    windows: dict[tuple[datetime, datetime], list[int]] = {}
-    for window in seen.watched:
-        minutes = (window.start.replace(second=0), window.end.replace(second=0))
-        windows.setdefault(minutes, []).append(window.broker_id)
+    windows = grouped(
+        seen.watched, lambda window: (window.start.replace(second=0), window.end.replace(second=0))
+    )
     sentences = []
-    for (start, end), brokers in sorted(windows.items())[:MAX_WINDOWS]:
+    for (start, end), alike in sorted(windows.items(), key=itemgetter(0))[:MAX_WINDOWS]:
+        brokers = [window.broker_id for window in alike]
         last = f"{end:%H:%M}" if end.date() == start.date() else f"{end:%Y-%m-%d %H:%M}"
         sentences.append(
             f"Connections to {_brokers(brokers)} were observed from {start:%Y-%m-%d %H:%M} to {last}."
@@ -264,29 +264,27 @@ def _watched(rows: Iterable[BrokerHourRow], end: datetime) -> tuple[Watched, ...
 
 
 def _deprecated_only(rows: Iterable[BrokerHourRow]) -> tuple[int, ...]:
-    modes: dict[int, set[str | None]] = {}
-    for row in rows:
-        if row["incarnations"]:
-            modes.setdefault(row["broker_id"], set()).add(row["registry_mode"])
-    return tuple(sorted(broker_id for broker_id, found in modes.items() if found == {"deprecated_only"}))
+    hours = grouped((row for row in rows if row["incarnations"]), lambda row: row["broker_id"])
+    return tuple(
+        broker_id
+        for broker_id, of_one in sorted(hours.items())
+        if {row["registry_mode"] for row in of_one} == {"deprecated_only"}
+    )
 
 
 def _missed(rows: Iterable[BrokerHourRow]) -> tuple[Missed, ...]:
     """Of each broker the most connections of an hour, which may be the same ones hour after hour, and all requests.
     Rows that were written before there was a comparison have none."""
-    connections: dict[int, int] = {}
-    requests: dict[int, int] = {}
-    for row in rows:
-        if Completeness.REGISTRY_INCOMPLETE in row["completeness"]:
-            broker_id = row["broker_id"]
-            most = max(connections.get(broker_id, 0), row.get("connections_missed") or 0)
-            connections[broker_id] = most
-            requests[broker_id] = requests.get(broker_id, 0) + (row.get("requests_missed") or 0)
-    return tuple(
-        Missed(broker_id, connections[broker_id], requests[broker_id])
-        for broker_id in sorted(connections)
-        if connections[broker_id] or requests[broker_id]
-    )
+    incomplete = (row for row in rows if Completeness.REGISTRY_INCOMPLETE in row["completeness"])
+    found = [
+        Missed(
+            broker_id,
+            max(row.get("connections_missed") or 0 for row in of_one),
+            sum(row.get("requests_missed") or 0 for row in of_one),
+        )
+        for broker_id, of_one in sorted(grouped(incomplete, lambda row: row["broker_id"]).items())
+    ]
+    return tuple(each for each in found if each.connections or each.requests)
 
 
 def _hour(row: BrokerHourRow) -> datetime:

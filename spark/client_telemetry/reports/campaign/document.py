@@ -105,7 +105,7 @@ def _owner_lines(view: CampaignView) -> Iterator[str]:
 
 
 def _application_lines(view: CampaignView) -> Iterator[str]:
-    left = [each for each in view.applications if each.state in LEFT]
+    left = view.left
     if not left:
         return
     cells = [

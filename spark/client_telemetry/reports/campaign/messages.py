@@ -1,12 +1,12 @@
 """A message to each owner with something left to do: it contains the work, and fits a chat or a ticket."""
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from client_telemetry.campaign.plan import Campaign
-from client_telemetry.campaign.vocabulary import LEFT, QUIET
+from client_telemetry.campaign.vocabulary import QUIET
 from client_telemetry.console.counted import counted
+from client_telemetry.console.grouped import grouped
 from client_telemetry.reports.campaign.document import clusters_left
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
 from client_telemetry.reports.names import folder_name
@@ -18,10 +18,7 @@ RETIRED: Final = "It was affected, and is not seen any more: is it retired?"
 
 def messages(view: CampaignView) -> dict[str, str]:
     """Path within the campaign's folder to text; the first line of Markdown and plain text is the subject."""
-    by_owner: dict[str, list[ApplicationRow]] = defaultdict(list)
-    for row in view.applications:
-        if row.owner and row.state in LEFT:
-            by_owner[row.owner].append(row)
+    by_owner = grouped((row for row in view.left if row.owner), lambda row: row.owner or "")
     down = already_down(view)
     return {
         f"{folder_of(owner)}/{name}": text

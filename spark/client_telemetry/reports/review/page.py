@@ -66,7 +66,7 @@ def review_page(report: ReviewReport) -> str:
         upgrade=review.upgrade,
         act_now=reports.act_now(review),
         wrong=wrong,
-        gone=reports.gone(review),
+        gone=reports.with_outcome(review, Happened.GONE),
         fixed=reports.of_comparison(review, Comparison.FIXED_MEANWHILE),
         waiting=reports.of_comparison(review, Comparison.NOT_TRIGGERED),
         before=reports.with_outcome(review, Happened.FAILING_BEFORE),

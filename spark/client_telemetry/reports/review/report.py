@@ -87,10 +87,6 @@ def act_now(review: Review) -> list[ReviewedClient]:
     )
 
 
-def gone(review: Review) -> list[ReviewedClient]:
-    return [client for client in review.clients if client.last_outcome.outcome == Happened.GONE]
-
-
 def of_comparison(review: Review, *words: str) -> list[ReviewedClient]:
     return [client for client in review.clients if client.comparison in words]
 
@@ -141,7 +137,7 @@ def sentence(review: Review, cluster_name: str) -> str:
         parts.append(f"{waiting:,} latent {'one has' if waiting == 1 else 'ones have'} not triggered")
     if fixed := len(keys(of_comparison(review, Comparison.FIXED_MEANWHILE))):
         parts.append(f"{fixed:,} fixed meanwhile")
-    if lost := len(keys(gone(review))):
+    if lost := len(keys(with_outcome(review, Happened.GONE))):
         parts.append(f"{lost:,} application{'s' * (lost != 1)} disappeared for unknown reasons")
     if again := len(keys(client for client in review.clients if client.is_well_again)):
         parts.append(f"{again:,} failed during it and {'is' if again == 1 else 'are'} well again")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from client_telemetry.console.counted import counted
+from client_telemetry.console.grouped import grouped
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import code, prose, table
 from client_telemetry.reports.review.report import ReviewReport, has_news, message_path, moment
@@ -18,10 +19,8 @@ _COLUMNS = ("Application", "Outcome", "Since (UTC)", "What the brokers recorded"
 
 def owner_packs(report: ReviewReport) -> dict[str, str]:
     """Path within the review's folder to content, for each owner with an application that is not simply unaffected."""
-    by_owner: dict[str, list[ReviewedClient]] = {}
-    for client in report.review.clients:
-        if client.owner is not None and has_news(client):
-            by_owner.setdefault(client.owner, []).append(client)
+    concerned = (each for each in report.review.clients if each.owner is not None and has_news(each))
+    by_owner = grouped(concerned, lambda client: client.owner or "")
     return {message_path(owner): _pack(report, owner, clients) for owner, clients in sorted(by_owner.items())}
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from jinja2 import Template
 from markupsafe import Markup
 
+from client_telemetry.console.grouped import grouped
 from client_telemetry.knowledge import age, kip511
 from client_telemetry.knowledge.apis import in_words
 from client_telemetry.knowledge.vocabulary import APPLICATION_KINDS, Verdict
@@ -129,14 +130,14 @@ def _listed(links: Sequence[tuple[str, str]]) -> Markup:
 def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> str:
     """The page. A few hundred kilobytes for thousands of clients: see LISTED and EXPLAINED. `links`: to other published
     pages, as (name, relative address)."""
-    by_outcome = {
-        outcome: [each for each in report.applications if each.outcome == outcome] for outcome in OUTCOMES
-    }
+    by_outcome: dict[str, list[Application]] = {outcome: [] for outcome in OUTCOMES}
+    by_outcome |= grouped(report.applications, lambda each: each.outcome)
     by_outcome["open_questions"] = [
         a for s in report.sections if s.key == "open_questions" for a in s.applications
     ]
     breaking = by_outcome["breaks_at_once"] + by_outcome["breaks_latent"]
-    broken = [(stake, group) for stake in report.owners if (group := _of_owner(breaking, stake.owner))]
+    by_owner = grouped(breaking, lambda each: each.owner)
+    broken = [(stake, by_owner[stake.owner]) for stake in report.owners if stake.owner in by_owner]
     compact = len(report.applications) > COMPACT
     groups = {
         outcome: _groups(clients, compact) for outcome, clients in by_outcome.items() if len(clients) > LISTED
@@ -309,12 +310,12 @@ def _digits(anchor: str) -> str:
 def _groups(applications: list[Application], compact: bool) -> list[tuple[Application, list[Application]]]:
     """Applications that differ in nothing but name, principal and what was seen, under the first of them; on a compact page
     also in their owner and version, the largest groups."""
-    groups: dict[tuple[object, ...], list[Application]] = {}
-    for each in applications:
+
+    def alike(each: Application) -> tuple[object, ...]:
         of_owner = () if compact else (each.owner, wording.software(each))
-        groups.setdefault((*of_owner, each.safe_so_far, each.explanation, each.missing, each.fix), []).append(
-            each
-        )
+        return (*of_owner, each.safe_so_far, each.explanation, each.missing, each.fix)
+
+    groups = grouped(applications, alike)
     found = [(group[0], group) for group in groups.values()]
     return sorted(found, key=lambda pair: -len(pair[1]))[:GROUPS_OF_COMPACT] if compact else found
 
@@ -325,10 +326,6 @@ def _rule_numbers(report: UpgradeReport) -> dict[str, int]:
     for number, rule in enumerate(report.rules, start=1):
         numbers.setdefault(rule.rule_id, number)
     return numbers
-
-
-def _of_owner(applications: list[Application], owner: str | None) -> list[Application]:
-    return [each for each in applications if each.owner == owner]
 
 
 @cache

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from client_telemetry.console.counted import counted
+from client_telemetry.console.grouped import grouped
 from client_telemetry.reports.outcomes import OUTCOMES, outcome
 from client_telemetry.reports.upgrade.applications import outcome_on
 from client_telemetry.reports.upgrade.model import Application, Target, TargetDifference
@@ -54,11 +55,12 @@ def target_differences(applications: Iterable[Application]) -> tuple[TargetDiffe
     """Applications that fare otherwise in the same way, on the same releases, for the same reason; most first."""
     groups: dict[tuple[tuple[str, ...], str, str, str, bool], list[Application]] = defaultdict(list)
     for application in applications:
-        releases: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for other in application.other_targets:
-            releases[outcome(other.verdict, other.when), other.reason].append(other.to_release)
-        for (there, reason), where in releases.items():
-            key = (tuple(where), application.outcome, there, reason, _well_observed(application))
+        alike = grouped(
+            application.other_targets, lambda other: (outcome(other.verdict, other.when), other.reason)
+        )
+        for (there, reason), others in alike.items():
+            where = tuple(other.to_release for other in others)
+            key = (where, application.outcome, there, reason, _well_observed(application))
             groups[key].append(application)
     differences = [
         TargetDifference(

@@ -6,6 +6,7 @@ from datetime import datetime
 from client_telemetry.compatibility import cluster_notes, targets
 from client_telemetry.compatibility.broker_settings import BrokerSetup
 from client_telemetry.console.counted import counted
+from client_telemetry.formats.typed_values import of_row
 from client_telemetry.knowledge import apis, served
 from client_telemetry.knowledge.releases import is_rollback
 from client_telemetry.knowledge.vocabulary import Answer
@@ -106,14 +107,11 @@ def _applying(known: Iterable[cluster_notes.ClusterNote], setups: Setups) -> tup
 
 def _note(note: cluster_notes.ClusterNote, setups: Setups) -> ClusterNote:
     applies = note.applies(setups)
-    return ClusterNote(
-        note.note_id,
-        note.weight_if_set if applies.answer == Answer.YES else note.weight,
-        note.affected,
-        note.what,
-        note.how_to_detect,
-        note.source,
-        applies.answer,
-        applies.broker_ids,
-        applies.subject,
+    return of_row(
+        ClusterNote,
+        note._asdict(),
+        weight=note.weight_if_set if applies.answer == Answer.YES else note.weight,
+        applies=applies.answer,
+        broker_ids=applies.broker_ids,
+        subject=applies.subject,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from client_telemetry.console.counted import counted
+from client_telemetry.console.grouped import grouped
 from client_telemetry.knowledge import kip511
 from client_telemetry.reports.markdown import bullets, code, label, prose, row, table
 from client_telemetry.reports.upgrade import failed_logins, wording
@@ -147,11 +148,12 @@ def owner_table(report: UpgradeReport, most: int) -> list[str]:
 
 def application_table(applications: Sequence[Application], columns: tuple[str, ...], most: int) -> list[str]:
     """One row for applications that differ in name only, `most` rows, or as many as make a ticket too long."""
-    groups: dict[object, list[Application]] = {}
     shared = [_CELLS[column] for column in columns if column not in _OWN]
-    for each in applications:
-        alike = tuple(cell(each) for cell in shared) if most < _ROWS[0] else id(each)
-        groups.setdefault(alike, []).append(each)
+
+    def alike(each: Application) -> object:
+        return tuple(cell(each) for cell in shared) if most < _ROWS[0] else id(each)
+
+    groups = grouped(applications, alike)
     rows = table(columns, ())
     length = 0
     for group in list(groups.values())[:most]:

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 import pytest
 from client_telemetry.campaign.answers import from_report
 from client_telemetry.campaign.plan import Campaign
-from client_telemetry.campaign.report_files import reports
+from client_telemetry.campaign.report_files import LocalFolder, report_files
 from client_telemetry.formats.report_file import NotAReport
 from client_telemetry.reports.upgrade import publish as publishing
 from client_telemetry.reports.upgrade.build import build_report
@@ -51,11 +51,11 @@ def test_campaigns_read_the_same_of_the_small_file(fleet_report, tmp_path):
     assert 5 * (folder / "answer.json").stat().st_size < (folder / "report.json").stat().st_size
     campaign = Campaign("a", ("fleet",), "4.0.0", date(2027, 2, 1), "a@example.com")
     (folder / "report.json").write_text("not read")
-    [answer] = reports(tmp_path, campaign)
-    assert answer == from_report(whole)
+    [file] = report_files(LocalFolder(tmp_path), campaign)
+    assert file.answer() == from_report(whole)
     (folder / "answer.json").unlink()
     with pytest.raises(NotAReport, match="not valid JSON"):
-        list(reports(tmp_path, campaign))
+        file.answer()
 
 
 def test_all_renderings_have_the_same_numbers(fleet_report, tmp_path):
