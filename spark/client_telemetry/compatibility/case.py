@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from client_telemetry.compatibility import failures, fingerprints, identification
-from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, declared_library, versions_in_use
+from client_telemetry.compatibility.evidence import (
+    ClientEvidence,
+    Requests,
+    Uses,
+    declared_library,
+    requests_of,
+    versions_in_use,
+)
 from client_telemetry.compatibility.fingerprints import Fingerprint
 from client_telemetry.compatibility.identification import Identification
 from client_telemetry.knowledge import (
@@ -29,7 +36,7 @@ from client_telemetry.knowledge.vocabulary import Confidence
 class ClientFacts:
     """What the evidence says about a client whatever the target."""
 
-    uses: Mapping[int, list[ApiUse]]
+    uses: Uses
     """API key -> versions in use."""
     identity: Identity | None
     """What the client declared, or what other connections of the same client did (the confidence is then "inferred")."""
@@ -103,20 +110,17 @@ class Case(ClientFacts):
         """The libraries whose known issues may affect it."""
         if self.identity:
             return frozenset((self.identity.library,))
-        return (
-            frozenset(profile.library for profile in self.fingerprint.profiles)
-            if self.fingerprint
-            else frozenset()
-        )
+        profiles = self.fingerprint.profiles if self.fingerprint else ()
+        return frozenset(profile.library for profile in profiles)
 
     @property
     def is_identified(self) -> bool:
         return _is_identified(self.identity, self.fingerprint)
 
     @cached_property
-    def seen(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    def seen(self) -> Requests:
         """API key and its versions in use, by key."""
-        return tuple(sorted((key, tuple(use.version for use in uses)) for key, uses in self.uses.items()))
+        return requests_of(self.uses)
 
     @cached_property
     def tried(self) -> frozenset[int]:
@@ -238,9 +242,7 @@ def _is_identified(identity: Identity | None, fingerprint: Fingerprint | None) -
     return identity is not None or (fingerprint is not None and fingerprint.by_client_id)
 
 
-def _named_elsewhere(
-    evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str
-) -> Identity | None:
+def _named_elsewhere(evidence: ClientEvidence, uses: Uses, source: str) -> Identity | None:
     """The library that other connections of this client declared, if it explains what this one sent.
 
     Only for libraries that leave connections unnamed (franz-go before 1.21, kafka-python 2.x), and only where every
@@ -257,7 +259,7 @@ def _named_elsewhere(
     return candidates.pop() if len(candidates) == 1 else None
 
 
-def _sends_just_this(identity: Identity, uses: Mapping[int, list[ApiUse]], source: str) -> bool:
+def _sends_just_this(identity: Identity, uses: Uses, source: str) -> bool:
     explained = False
     for key, of_api in uses.items():
         declared, offered = declared_versions.declared(identity, key), served.by(source).get(key)
@@ -271,7 +273,7 @@ def _sends_just_this(identity: Identity, uses: Mapping[int, list[ApiUse]], sourc
     return explained
 
 
-def _contradiction(identity: Identity | None, uses: Mapping[int, list[ApiUse]]) -> str:
+def _contradiction(identity: Identity | None, uses: Uses) -> str:
     """A request that the declared library and version cannot have sent: its ranges then say nothing about this client.
 
     Applications may declare any name (client.software.name of librdkafka), and proxies speak for others.

@@ -4,7 +4,7 @@ Only connections to brokers that run the from-release are evidence. Nothing here
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -40,6 +40,16 @@ class ApiUse(NamedTuple):
             return count >= 50
         seconds = (self.last_seen - self.first_seen) / 1e6
         return count >= 10 and seconds >= 30 and count * 60 >= seconds
+
+
+Uses = Mapping[int, list[ApiUse]]
+"""API key -> its uses, lowest version first."""
+Requests = tuple[tuple[int, tuple[int, ...]], ...]
+"""API keys, sorted, with the versions in which each was used."""
+
+
+def requests_of(uses: Uses) -> Requests:
+    return tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
 
 
 class ApiError(NamedTuple):

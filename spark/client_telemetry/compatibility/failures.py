@@ -10,12 +10,18 @@ that have removed request versions, and not for clients that speak as of 0.11, w
 Java client that asks for its coordinator and for nothing there: it asks once it has something to request.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import eras
-from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, declared_library, format_versions
+from client_telemetry.compatibility.evidence import (
+    ApiUse,
+    ClientEvidence,
+    Uses,
+    declared_library,
+    format_versions,
+)
 from client_telemetry.knowledge import apis, error_codes, features, releases, roles, served
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.error_codes import KafkaError
@@ -71,7 +77,7 @@ def refused(evidence: ClientEvidence, uses: Collection[int]) -> dict[int, list[A
     return uses_by_key
 
 
-def now(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str) -> tuple[str, ...]:
+def now(evidence: ClientEvidence, uses: Uses, source: str) -> tuple[str, ...]:
     """Why the client already fails on the source, in words; empty if nothing shows that it does."""
     reasons = []
     tried = {use[0] for use in evidence.api_uses}
@@ -93,9 +99,7 @@ class AnsweredWithErrors(NamedTuple):
     upgrade_helps: bool
 
 
-def by_answers(
-    evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str
-) -> list[AnsweredWithErrors]:
+def by_answers(evidence: ClientEvidence, uses: Uses, source: str) -> list[AnsweredWithErrors]:
     """What fails although brokers answer: an API that the client's main job needs gets nothing but errors, or what it asks
     its coordinator for does not exist on the source. Empty if nothing shows that anything does.
     """
@@ -120,7 +124,7 @@ def by_answers(
 
 
 def _behind_closed_gates(
-    evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str, client_roles: Collection[str]
+    evidence: ClientEvidence, uses: Uses, source: str, client_roles: Collection[str]
 ) -> Iterator[AnsweredWithErrors]:
     """APIs of which every version in use waits for a feature level that the source has not finalized: brokers answer with
     error 35, also where the source of the evidence has no answers.
@@ -157,7 +161,7 @@ def _with_errors(key: int, code: int, source: str) -> AnsweredWithErrors:
     )
 
 
-def _asks_only_for_its_coordinator(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]]) -> bool:
+def _asks_only_for_its_coordinator(evidence: ClientEvidence, uses: Uses) -> bool:
     """Of a Java client only. librdkafka looks up the coordinator of any consumer that has a group.id, whatever it does then
     (rd_kafka_cgrp_coord_query in rdkafka_cgrp.c); other libraries were not read.
     """
@@ -172,7 +176,7 @@ def _asks_only_for_its_coordinator(evidence: ClientEvidence, uses: Mapping[int, 
     return look_ups >= _LOOK_UPS and Role.ADMIN not in roles.seen_in(uses.keys())
 
 
-def _unanswered(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str) -> list[str]:
+def _unanswered(evidence: ClientEvidence, uses: Uses, source: str) -> list[str]:
     answered = {key: sum(use.requests for use in of_api) for key, of_api in uses.items()}
     look_ups = answered.get(ApiKey.FIND_COORDINATOR, 0)
     at_coordinator = sum(answered.get(key, 0) for key in _AT_COORDINATORS)

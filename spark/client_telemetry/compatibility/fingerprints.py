@@ -12,7 +12,7 @@ from itertools import zip_longest
 from re import Pattern
 from typing import NamedTuple
 
-from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.compatibility.evidence import Requests, Uses, requests_of
 from client_telemetry.knowledge import (
     DamagedKnowledge,
     apis,
@@ -128,21 +128,18 @@ class Fingerprint:
         return Versions(min(versions.min for versions in too_low), max(versions.max for versions in too_low))
 
 
-def of(
-    client_id: str | None, uses: Mapping[int, list[ApiUse]], release: str, has_own_name: bool = False
-) -> Fingerprint | None:
+def of(client_id: str | None, uses: Uses, release: str, has_own_name: bool = False) -> Fingerprint | None:
     """The fingerprint of a client that declares nothing, or a name that is not its library's (`has_own_name`), on
     brokers of a release; None if it looks like no known library.
     """
-    requests = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
-    return _fingerprint(*by_client_id(client_id), requests, release, has_own_name)
+    return _fingerprint(*by_client_id(client_id), requests_of(uses), release, has_own_name)
 
 
 @lru_cache(maxsize=65536)
 def _fingerprint(
     library: str | None,
     version: Version | None,
-    requests: tuple[tuple[int, tuple[int, ...]], ...],
+    requests: Requests,
     release: str,
     has_own_name: bool,
 ) -> Fingerprint | None:
@@ -170,9 +167,7 @@ def _fingerprint(
     return Fingerprint(tuple(ranked[:MOST]), tuple(matching), bool(named), tuple(reasons))
 
 
-def shows_its_library_if_it_can(
-    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str, has_own_name: bool
-) -> bool:
+def shows_its_library_if_it_can(requests: Requests, release: str, has_own_name: bool) -> bool:
     """Whether a library that declares its name is ruled out, as it would have declared it. Not where brokers keep no
     names, nor where no request was seen (only use shows that a client declares none), nor for a program that sets a
     name of its own: client.software.name of librdkafka (ClickHouse, Mimir), SoftwareNameAndVersion of franz-go.
@@ -185,9 +180,7 @@ def _shows_names(release: str, has_own_name: bool) -> bool:
     return releases.parse(release) >= NAMES_KEPT_SINCE and not has_own_name
 
 
-def that_explain(
-    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str, has_own_name: bool = False
-) -> tuple[Profile, ...]:
+def that_explain(requests: Requests, release: str, has_own_name: bool = False) -> tuple[Profile, ...]:
     """Every version range of a library that can have sent these requests (API keys with their versions, sorted) without
     declaring the library's name.
     """
@@ -195,9 +188,7 @@ def that_explain(
 
 
 @lru_cache(maxsize=65536)
-def _that_explain(
-    requests: tuple[tuple[int, tuple[int, ...]], ...], names_are_kept: bool
-) -> tuple[Profile, ...]:
+def _that_explain(requests: Requests, names_are_kept: bool) -> tuple[Profile, ...]:
     possible = profiles(names_are_kept)
     places = (1 << len(possible)) - 1
     for key, versions in requests:
@@ -217,10 +208,9 @@ def _senders(key: int, version: int, names_are_kept: bool) -> int:
     )
 
 
-def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> frozenset[str]:
+def libraries_that_explain(uses: Uses, release: str) -> frozenset[str]:
     """Every library that, in some version, can have sent these requests without declaring its name."""
-    requests = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
-    return frozenset(profile.library for profile in that_explain(requests, release))
+    return frozenset(profile.library for profile in that_explain(requests_of(uses), release))
 
 
 def can_have_client_id(library: str, client_id: str | None) -> bool:
@@ -285,9 +275,7 @@ def every_profile() -> tuple[Profile, ...]:
 
 
 @lru_cache(maxsize=64)
-def candidates(
-    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str, has_own_name: bool
-) -> tuple[Profile, ...]:
+def candidates(requests: Requests, release: str, has_own_name: bool) -> tuple[Profile, ...]:
     """For one client, asked issue by issue and target by target; the cache holds the last ones."""
     explaining = that_explain(requests, release, has_own_name)
     return tuple(profile for profile in explaining if not holds_back(profile, requests, release))
@@ -306,7 +294,7 @@ _ASKS_AND_CAN_BE_SET = frozenset(("kafka-python",))
 """Its admin client asks for versions whatever api_version says (KafkaAdminClient of 2.0.2)."""
 
 
-def holds_back(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...], release: str) -> bool:
+def holds_back(profile: Profile, requests: Requests, release: str) -> bool:
     """Whether these requests are not the library's although it has all their versions: a library that negotiates takes
     the highest version that both it and the broker have, so a client that asked for versions and then sent lower
     ones is something else.
@@ -326,7 +314,7 @@ def negotiates(library: str) -> bool:
     )
 
 
-def sent_lower(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...], release: str) -> bool:
+def sent_lower(profile: Profile, requests: Requests, release: str) -> bool:
     """ApiVersions itself does not count: a client whose version brokers do not have falls back to version 0, also on
     brokers that would have had one between (KIP-511; librdkafka and franz-go on brokers before 2.4).
     """
@@ -342,7 +330,7 @@ def sent_lower(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ..
     )
 
 
-def explains(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
+def explains(profile: Profile, requests: Requests) -> bool:
     """Whether a profile can have sent these requests: API keys with their versions."""
     for key, versions in requests:
         sendable = profile.ranges.get(key)
@@ -357,9 +345,7 @@ def explains(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...]
     return True
 
 
-def _ranked(
-    profiles: list[Profile], requests: tuple[tuple[int, tuple[int, ...]], ...], release: str
-) -> list[Guess]:
+def _ranked(profiles: list[Profile], requests: Requests, release: str) -> list[Guess]:
     """One guess per library: those of its version spans that explain most, merged."""
     best: dict[str, Guess] = {}
     offered = served.by(release)
@@ -374,19 +360,14 @@ def _ranked(
                 exact += len(versions) == 1 and versions[0] == (
                     sendable.max if sendable.max < highest else highest
                 )
-        guess, before = (
-            Guess(profile.library, profile.since, profile.until, exact, of_apis),
-            best.get(profile.library),
-        )
+        guess = Guess(profile.library, profile.since, profile.until, exact, of_apis)
+        before = best.get(profile.library)
         if before is None or exact > before.exact:
             best[profile.library] = guess
         elif exact == before.exact:
+            since, until = min(before.since, profile.since), max(before.until, profile.until)
             best[profile.library] = Guess(
-                profile.library,
-                min(before.since, profile.since),
-                max(before.until, profile.until),
-                exact,
-                max(before.api_count, of_apis),
+                profile.library, since, until, exact, max(before.api_count, of_apis)
             )
     ranked = sorted(best.values(), key=lambda guess: (-guess.exact, guess.library))
     return [guess for guess in ranked if guess.exact == ranked[0].exact] if requests else ranked

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from client_telemetry.compatibility import fingerprints
-from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.compatibility.evidence import Requests, Uses, requests_of
 from client_telemetry.compatibility.fingerprints import Profile, Version
 from client_telemetry.knowledge import apis, client_ranges, client_versions, products, served
 from client_telemetry.knowledge.apis import Versions
@@ -36,8 +36,6 @@ CAN_SKIP_API_VERSIONS = frozenset(("librdkafka", "franz-go", "brod"))
 """By api.version.request=false, MaxVersions, query_api_versions: then the configuration and not the release decides, and
 no version is excluded."""
 NOT_ASKED_COSTS = 2
-
-Seen = tuple[tuple[int, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ class Identification:
 
 def of(
     client_id: str | None,
-    uses: Mapping[int, Sequence[ApiUse]],
+    uses: Uses,
     release: str,
     product_name: str | None = None,
     has_own_name: bool = False,
@@ -127,7 +125,7 @@ def of(
     `product_name`: the product behind the client id, if the id itself is omitted. `has_own_name`: it declares a name
     that is no library's.
     """
-    requests = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
+    requests = requests_of(uses)
     library, version = fingerprints.by_client_id(client_id)
     product = products.by_client_id(client_id) or (products.named(product_name) if product_name else None)
     inside = product.library if product and "|" not in product.library else ""
@@ -149,7 +147,7 @@ def _identified(
     version: Version | None,
     product: str | None,
     inside: str,
-    requests: Seen,
+    requests: Requests,
     release: str,
     has_own_name: bool,
     has_client_id: bool,
@@ -182,7 +180,7 @@ def _identified(
     return _by_requests(candidates, product, requests)
 
 
-def _by_requests(candidates: list[Candidate], product: str | None, requests: Seen) -> Identification:
+def _by_requests(candidates: list[Candidate], product: str | None, requests: Requests) -> Identification:
     asks_for_versions = any(key == apis.API_VERSIONS for key, _ in requests)
     weight = {
         candidate.library: candidate.exact
@@ -247,7 +245,7 @@ def _joined(names: Sequence[str], singular: str, plural: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def _candidate(library: str, requests: Seen, release: str, names_are_kept: bool) -> Candidate | None:
+def _candidate(library: str, requests: Requests, release: str, names_are_kept: bool) -> Candidate | None:
     profiles = _profiles_of(library, names_are_kept)
     explaining = [
         span
@@ -309,7 +307,7 @@ def _version_spans(library: str, names_are_kept: bool) -> tuple[_VersionSpan, ..
     return tuple(spans)
 
 
-def _that_explain(library: str, requests: Seen, names_are_kept: bool) -> list[_VersionSpan]:
+def _that_explain(library: str, requests: Requests, names_are_kept: bool) -> list[_VersionSpan]:
     """The versions of which one process, with all its configurations together, can have sent everything."""
     spans = _version_spans(library, names_are_kept)
     places = (1 << len(spans)) - 1
@@ -339,7 +337,7 @@ def _can_send(profiles: Sequence[Profile], key: int, version: int) -> bool:
     return any(client_ranges.can_send(version, sendable, also) for sendable, also in ranges)
 
 
-def _could_be_older(library: str, requests: Seen, names_are_kept: bool) -> bool:
+def _could_be_older(library: str, requests: Requests, names_are_kept: bool) -> bool:
     """Whether a version older than the oldest known one can have sent these requests: none is newer than what the
     oldest sends.
     """
@@ -376,7 +374,7 @@ def _later_versions_declare(library: str, last: Version, names_are_kept: bool) -
 
 
 @lru_cache(maxsize=65536)
-def _single_versions(requests: Seen, release: str) -> tuple[tuple[int, int, int], ...]:
+def _single_versions(requests: Requests, release: str) -> tuple[tuple[int, int, int], ...]:
     """(API key, version, highest version that the release advertises) of APIs that were used in one version only."""
     offered = served.by(release)
     return tuple(

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from client_telemetry.compatibility import eras, fingerprints, identification, one_process
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.evidence import format_versions
+from client_telemetry.compatibility.evidence import Requests, format_versions
 from client_telemetry.knowledge import apis, kip511, known_issues, products, roles, served, software
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.knowledge.apis import Versions
@@ -256,13 +256,13 @@ def candidates_by_library(case: Case) -> Mapping[str, tuple[fingerprints.Profile
     return _candidates_by_library(*_of_candidates(case))
 
 
-def _of_candidates(case: Case) -> tuple[tuple[tuple[int, tuple[int, ...]], ...], str, bool, str | None]:
+def _of_candidates(case: Case) -> tuple[Requests, str, bool, str | None]:
     return case.seen, case.source, case.evidence.declares_software, case.evidence.client_id
 
 
 @lru_cache(maxsize=4096)
 def _candidates(
-    seen: tuple[tuple[int, tuple[int, ...]], ...], source: str, declares_software: bool, client_id: str | None
+    seen: Requests, source: str, declares_software: bool, client_id: str | None
 ) -> tuple[fingerprints.Profile, ...]:
     profiles = fingerprints.candidates(seen, source, declares_software)
     if client_id is None:
@@ -274,7 +274,7 @@ def _candidates(
 
 @lru_cache(maxsize=4096)
 def _candidates_by_library(
-    seen: tuple[tuple[int, tuple[int, ...]], ...], source: str, declares_software: bool, client_id: str | None
+    seen: Requests, source: str, declares_software: bool, client_id: str | None
 ) -> Mapping[str, tuple[fingerprints.Profile, ...]]:
     found: dict[str, list[fingerprints.Profile]] = {}
     for profile in _candidates(seen, source, declares_software, client_id):
@@ -283,9 +283,7 @@ def _candidates_by_library(
 
 
 @cache
-def _ranges_that_explain(
-    requests: tuple[tuple[int, tuple[int, ...]], ...], key: int, release: str
-) -> frozenset[Versions]:
+def _ranges_that_explain(requests: Requests, key: int, release: str) -> frozenset[Versions]:
     """The ranges of an API in all known libraries, named or not, that can have sent these requests."""
     return frozenset(
         profile.ranges[key]

@@ -28,6 +28,11 @@ class Suspect(NamedTuple):
     confidence: Confidence
 
 
+def _any_version(issue: KnownIssue, confidence: Confidence = Confidence.INFERRED) -> Suspect:
+    """Of those that have the issue."""
+    return Suspect("it", issue.library, issue.version_from, issue.version_to, confidence)
+
+
 def of(case: Case) -> list[Finding]:
     """One finding for each known issue of the client's library that the upgrade introduces.
 
@@ -76,11 +81,7 @@ def _issues_of_unseen_roles(case: Case) -> Iterator[Finding]:
         what = _what_it_may_do(case, issue)
         if not what:
             continue
-        finding = _finding(
-            case,
-            issue,
-            Suspect("it", issue.library, issue.version_from, issue.version_to, Confidence.INFERRED),
-        )
+        finding = _finding(case, issue, _any_version(issue))
         if finding.condition_met in (None, Answer.YES) or finding.could_be_met:
             yield replace(
                 finding,
@@ -119,11 +120,7 @@ def _possible_issues(case: Case) -> Iterator[Finding]:
             continue
         if issue.roles and not issue.roles & set(case.roles):
             continue
-        finding = _finding(
-            case,
-            issue,
-            Suspect("it", issue.library, issue.version_from, issue.version_to, Confidence.INFERRED),
-        )
+        finding = _finding(case, issue, _any_version(issue))
         if finding.condition_met == Answer.NO or (
             finding.condition_met == Answer.UNKNOWN and not (finding.could_be_met or finding.settled_by)
         ):
@@ -267,16 +264,12 @@ def _any_library(case: Case, issue: KnownIssue) -> Suspect | None:
         return None
     if issue.api_key is None:
         is_so = issue.condition_test.mechanism_met(case.circumstances) == Answer.YES
-        return (
-            Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, Confidence.INFERRED)
-            if is_so
-            else None
-        )
+        return _any_version(issue) if is_so else None
     issue_versions = issue.versions.split()
     uses = case.uses.get(issue.api_key, [])
     if not any(not issue_versions or str(use.version) in issue_versions for use in uses):
         return None
-    return Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, Confidence.OBSERVED)
+    return _any_version(issue, Confidence.OBSERVED)
 
 
 def _library(case: Case) -> Suspect | None:

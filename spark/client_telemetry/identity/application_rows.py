@@ -7,21 +7,6 @@ from typing import NotRequired, TypedDict
 from client_telemetry.identity.applications import Client, applications
 from client_telemetry.identity.client_key import HasClientKey
 
-READ = (
-    "principal",
-    "client_id",
-    "client_software_name",
-    "client_software_version",
-    "owner",
-    "first_seen_at",
-    "last_seen_at",
-    "client_addresses",
-    "group_ids",
-    "answered",
-    "related",
-    "broker_software_versions",
-)
-"""Columns of `clients`, including `client_addresses`, and `answered`: structs of api_key and version."""
 PROGRAM = "program"
 """Optional column, set on rows of one program behind a shared client id, otherwise empty."""
 _ADDRESSES = 64
@@ -41,7 +26,7 @@ class Related(TypedDict):
 
 
 class Row(HasClientKey):
-    """READ and PROGRAM."""
+    """Columns of `clients`, and PROGRAM."""
 
     owner: str | None
     first_seen_at: datetime
@@ -52,6 +37,10 @@ class Row(HasClientKey):
     related: list[Related] | None
     broker_software_versions: list[str] | None
     program: NotRequired[str]
+
+
+READ = tuple(column for column in Row.__annotations__ if column != PROGRAM)
+"""Columns of `clients`, including `client_addresses`, and `answered`: structs of api_key and version."""
 
 
 def application_columns(rows: Iterable[Row]) -> dict[str, list[object]]:

@@ -84,11 +84,7 @@ def programs(client_id: str | None, connections: Sequence[Seen]) -> list[tuple[s
     program_versions: list[dict[int, set[int]]] = []
     waiting: list[_Run] = []
     for run in sorted(runs, key=lambda run: (-len(run.versions), run.first)):
-        fitting = [
-            place
-            for place, versions in enumerate(program_versions)
-            if _are_compatible(versions, run.versions, is_java)
-        ]
+        fitting = _fitting(run, program_versions, is_java)
         if not fitting:
             program_versions.append({key: set(of_api) for key, of_api in run.versions.items()})
             run.programs = [len(program_versions) - 1]
@@ -100,12 +96,8 @@ def programs(client_id: str | None, connections: Sequence[Seen]) -> list[tuple[s
     if not 1 < len(program_versions) <= MOST_PROGRAMS:
         return undivided
     for run in waiting:
-        fitting = [
-            p
-            for p, versions in enumerate(program_versions)
-            if _are_compatible(versions, run.versions, is_java)
-        ]
-        closest = [p for p in fitting if _are_compatible(program_versions[p], run.versions, False)]
+        fitting = _fitting(run, program_versions, is_java)
+        closest = _fitting(run, program_versions, False)
         run.programs = closest or fitting or [*range(len(program_versions))]
     names = _names(program_versions)
     result = list(undivided)
@@ -126,6 +118,13 @@ class _Run:
     versions: dict[int, set[int]]
     connections: list[int]
     programs: list[int] = field(default_factory=list)
+
+
+def _fitting(run: _Run, programs: Sequence[Versions], is_java: bool) -> list[int]:
+    """The places of the programs that it can be of."""
+    return [
+        place for place, versions in enumerate(programs) if _are_compatible(versions, run.versions, is_java)
+    ]
 
 
 def _runs(connections: Sequence[Seen], is_java: bool) -> list[_Run]:

@@ -28,8 +28,8 @@ def _advices_by_library() -> dict[str, tuple[Advice, ...]]:
     for line, (library, names, where, text, source) in rows(FILE, COLUMNS):
         if not (library and text and source):
             raise DamagedKnowledge(FILE, line, "library, advice and source are required")
+        keys = apis.keys_of(FILE, line, names)
         try:
-            keys = frozenset(apis.find(name).key for name in names.split())
             name, _, version = where.partition(":")
             needs = (apis.find(name).key, int(version)) if where else None
         except ValueError as error:

@@ -111,6 +111,14 @@ def find(text: str) -> Api:
     raise UnknownApi(f"no API {stripped!r}{hint}")
 
 
+def keys_of(file: str, line: int, names: str) -> frozenset[int]:
+    """The keys of the names in a cell, separated by blanks. Raises DamagedKnowledge."""
+    try:
+        return frozenset(find(name).key for name in names.split())
+    except UnknownApi as error:
+        raise DamagedKnowledge(file, line, str(error)) from error
+
+
 def name(key: int) -> str:
     """Kafka's name of an API key; 'api key 200' for an unknown one."""
     api = by_key().get(key)

@@ -3,12 +3,12 @@
 Each row is a run of one version (`client-telemetry knowledge measure`). It explains verdicts and decides none.
 """
 
+import re
 from collections.abc import Collection
 from functools import cache
 from typing import Final, NamedTuple
 
 from client_telemetry.knowledge import (
-    DamagedKnowledge,
     apis,
     client_versions,
     due,
@@ -57,10 +57,7 @@ def _row(line: int, cells: list[str]) -> Message:
     due(FILE, line, library=library, role=role, broker_from=first, source=source)
     one_of(FILE, line, "role", role, tuple(Role))
     brokers = releases.between_cells(FILE, line, first, last)
-    try:
-        keys = frozenset(apis.find(each.partition(":")[0]).key for each in refused.split())
-    except apis.UnknownApi as error:
-        raise DamagedKnowledge(FILE, line, str(error)) from error
+    keys = apis.keys_of(FILE, line, re.sub(r":\S*", "", refused))
     number = client_versions.of_cell(FILE, line, "version", version)
     return Message(library, number, configuration, role, brokers, keys, says)
 

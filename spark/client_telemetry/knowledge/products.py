@@ -109,10 +109,7 @@ def advices() -> dict[str, tuple[Advice, ...]]:
     for line, (product, library, names, text, source, confidence) in rows(FILE, COLUMNS):
         due(FILE, line, product=product, advice=text, source=source)
         one_of(FILE, line, "confidence", confidence, CONFIDENCES)
-        try:
-            keys = frozenset(apis.find(name).key for name in names.split())
-        except ValueError as error:
-            raise DamagedKnowledge(FILE, line, str(error)) from error
+        keys = apis.keys_of(FILE, line, names)
         by_product[product] = (*by_product.get(product, ()), Advice(library, keys, text))
     return by_product
 

@@ -135,14 +135,12 @@ class ClassFile:
             place += 1
             if 0x02 <= operation <= 0x08:  # iconst_m1 to iconst_5
                 yield Step("push", "", "", operation - 3)
-            elif operation in (0x10, 0x11):  # bipush, sipush
-                size = operation - 0x0F
-                yield Step("push", "", "", int.from_bytes(code[place : place + size], signed=True))
-                place += size
-            elif operation in (0x12, 0x13):  # ldc, ldc_w
-                size = operation - 0x11
-                yield Step("push", "", "", self._constant(int.from_bytes(code[place : place + size])))
-                place += size
+            elif 0x10 <= operation <= 0x13:  # bipush, sipush; ldc, ldc_w
+                operand = code[place : place + 1 + operation % 2]
+                is_number = operation <= 0x11
+                value = int.from_bytes(operand, signed=is_number)
+                yield Step("push", "", "", value if is_number else self._constant(value))
+                place += len(operand)
             elif operation == 0xBB:
                 yield Step("new", self._class_name(int.from_bytes(code[place : place + 2])), "")
                 place += 2

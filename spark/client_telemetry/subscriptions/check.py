@@ -416,13 +416,8 @@ def clients_of(result: CheckResult) -> list[dict[str, Any]]:
                 "basis": sorted(
                     {member.expected_after.basis for member in members if member.expected_after.basis}
                 ),
-                "pushes_per_day_before": was["pushes"],
-                "points_per_day_before": was["points"],
-                "bytes_per_day_before": was["bytes"],
-                "pushes_per_day": total["pushes"],
-                "points_per_day": total["points"],
-                "bytes_per_day": total["bytes"],
-                "compressed_bytes_per_day": total["compressed_bytes"],
+                **{f"{what}_per_day_before": was[what] for what in ("pushes", "points", "bytes")},
+                **{f"{what}_per_day": amount for what, amount in total.items()},
                 "largest_push_bytes": max(member.expected_after.largest_bytes for member in members),
                 "largest_push_compressed_bytes": max(
                     member.expected_after.largest_compressed_bytes for member in members

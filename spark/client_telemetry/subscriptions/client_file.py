@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from client_telemetry import Unusable
@@ -16,14 +16,7 @@ from client_telemetry.subscriptions.instances import (
     instance_id_of,
 )
 
-COLUMNS = (
-    "client_instance_id",
-    "client_id",
-    "software_name",
-    "software_version",
-    "source_address",
-    "source_port",
-)
+COLUMNS = ("client_instance_id", *(field.name for field in fields(ClientInstance)[1:]))
 
 
 class UnreadableClients(Unusable):

@@ -83,16 +83,8 @@ class ObservedInstance:
         )
         if by_metrics:
             return by_metrics
-        types = {
-            ADMIN
-            if role == Role.ADMIN
-            else SHARE_CONSUMER
-            if role == Role.SHARE_CONSUMER
-            else CONSUMER
-            if "consumer" in role
-            else PRODUCER
-            for role in self.roles
-        }
+        kinds: dict[str, str] = {Role.ADMIN: ADMIN, Role.SHARE_CONSUMER: SHARE_CONSUMER}
+        types = {kinds.get(role, CONSUMER if "consumer" in role else PRODUCER) for role in self.roles}
         return tuple(
             client_type for client_type in (PRODUCER, CONSUMER, SHARE_CONSUMER, ADMIN) if client_type in types
         )

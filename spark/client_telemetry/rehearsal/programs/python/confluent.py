@@ -1,11 +1,9 @@
 """The steps of a rehearsal with confluent-kafka, which carries librdkafka. CONFIGURATION: settings of consumers, such as
 group.protocol=consumer."""
 
-import os
-
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
-from steps import env, report, uses_tls
+from steps import env, report, run, uses_tls
 
 TOPIC, GROUP = env("TOPIC"), env("GROUP")
 SETTINGS: dict[str, object] = {"bootstrap.servers": env("BOOTSTRAP"), "socket.timeout.ms": 8000}
@@ -94,13 +92,12 @@ def create() -> None:
 
 
 if __name__ == "__main__":
-    if report("connect", connect):
-        report("produce", produce)
-        report("consume", consume)
-        report("commit", group)
-        if hasattr(Producer, "init_transactions"):
-            report("txn", transaction)
-        else:
-            report("txn", outcome="n/a")
-        report("create", create)
-    os._exit(0)
+    can = hasattr(Producer, "init_transactions")
+    run(
+        connect,
+        produce=produce,
+        consume=consume,
+        commit=group,
+        txn=transaction if can else None,
+        create=create,
+    )

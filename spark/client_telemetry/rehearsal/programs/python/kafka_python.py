@@ -1,10 +1,9 @@
 """The steps of a rehearsal with kafka-python."""
 
 import importlib
-import os
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from steps import env, login_of_kafka_python, report, settings_of, uses_tls
+from steps import env, login_of_kafka_python, report, run, settings_of, uses_tls
 
 
 def token_provider() -> object:
@@ -70,12 +69,5 @@ def transaction() -> None:
 
 
 if __name__ == "__main__":
-    if report("connect", connect):
-        report("produce", produce)
-        report("consume", consume)
-        report("commit", group)
-        if hasattr(KafkaProducer, "init_transactions"):
-            report("txn", transaction)
-        else:
-            report("txn", outcome="n/a")
-    os._exit(0)  # threads of a client that could not connect do not keep the program
+    can = hasattr(KafkaProducer, "init_transactions")
+    run(connect, produce=produce, consume=consume, commit=group, txn=transaction if can else None)

@@ -1,13 +1,12 @@
 """The steps of a rehearsal with pykafka."""
 
-import os
 import time
 
 from pykafka import KafkaClient, SslConfig
 from pykafka.common import CompressionType, OffsetType
 from pykafka.exceptions import UnknownTopicOrPartition
 from pykafka.topic import Topic
-from steps import env, report, uses_tls
+from steps import env, report, run, uses_tls
 
 TOPIC, GROUP = env("TOPIC").encode(), env("GROUP").encode()
 
@@ -65,9 +64,4 @@ def group() -> None:
 
 
 if __name__ == "__main__":
-    if report("connect", connect):
-        report("produce", produce)
-        report("consume", consume)
-        report("commit", group)
-        report("txn", outcome="n/a")
-    os._exit(0)
+    run(connect, produce=produce, consume=consume, commit=group, txn=None)

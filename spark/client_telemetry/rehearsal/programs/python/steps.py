@@ -34,6 +34,16 @@ def login_of_kafka_python(token_provider: object) -> dict[str, object]:
     return found | {"sasl_plain_username": env("USERNAME"), "sasl_plain_password": env("PASSWORD")}
 
 
+def run(connect: Callable[[], None], **steps: Callable[[], None] | None) -> None:
+    """The steps in order, those after it is connected, and the end of the program, whatever threads a client has left. None: the library
+    cannot do it.
+    """
+    if report("connect", connect):
+        for step, work in steps.items():
+            report(step, work, outcome="ok" if work else "n/a")
+    os._exit(0)
+
+
 def report(step: str, work: Callable[[], None] | None = None, outcome: str = "ok") -> bool:
     """Does a step and prints how it went; True where it went well."""
     if work is not None:
