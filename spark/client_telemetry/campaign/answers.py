@@ -2,11 +2,12 @@
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from client_telemetry.formats import report_file
 from client_telemetry.formats.report_file import NotAReport
+from client_telemetry.formats.typed_values import of_row
 from client_telemetry.knowledge.vocabulary import PRECEDENCE, Completeness
 
 
@@ -75,13 +76,12 @@ class Answer(_Head):
 
     @property
     def facts(self) -> Facts:
-        head = {each.name: getattr(self, each.name) for each in fields(_Head)}
-        failing = (
+        failing = tuple(
             (application.principal or "", application.name)
             for application in self.applications
             if any(client.already_failing for client in application.clients)
         )
-        return Facts(**head, has_applications=bool(self.applications), failing=tuple(failing))
+        return of_row(Facts, vars(self), has_applications=bool(self.applications), failing=failing)
 
 
 _AnyHead = TypeVar("_AnyHead", bound=_Head)

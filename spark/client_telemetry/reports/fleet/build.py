@@ -164,33 +164,22 @@ def _oldest_release(brokers: Iterable[BrokerRow]) -> str | None:
 
 
 def _counts(clients: Sequence[FleetClient], nobodys: Sequence[ClientRow], brokers: int) -> dict[str, int]:
-    return dict(
-        zip(
-            COUNTS,
-            (
-                request_versions.applications(clients),
-                len(clients),
-                sum(client.instances for client in clients),
-                sum(client.connections for client in clients),
-                sum(client.requests for client in clients),
-                *map(
-                    request_versions.applications,
-                    (
-                        [client for client in clients if declared(client.client_software_name) is None],
-                        [client for client in clients if client.owner is None],
-                        [client for client in clients if client.deprecated],
-                    ),
-                ),
-                sum(declared(client.client_software_name) is None for client in clients),
-                sum(client.owner is None for client in clients),
-                sum(bool(client.deprecated) for client in clients),
-                sum(client.asked_without_push for client in clients),
-                sum(row["connections"] + row["refusals"] for row in nobodys),
-                brokers,
-            ),
-            strict=True,
-        )
+    some = (
+        [client for client in clients if declared(client.client_software_name) is None],
+        [client for client in clients if client.owner is None],
+        [client for client in clients if client.deprecated],
     )
+    counted = (
+        request_versions.applications(clients),
+        len(clients),
+        *software.sums(clients).values(),
+        *map(request_versions.applications, some),
+        *map(len, some),
+        sum(client.asked_without_push for client in clients),
+        sum(row["connections"] + row["refusals"] for row in nobodys),
+        brokers,
+    )
+    return dict(zip(COUNTS, counted, strict=True))
 
 
 def _quality(rows: Iterable[QualityResultRow]) -> tuple[QualityCheck, ...]:

@@ -127,7 +127,7 @@ def software_of_the_day(
                     applications_up_to_here=applications(up_to_here),
                     clients=len(same),
                     clients_up_to_here=len(up_to_here),
-                    **_sums(same),
+                    **sums(same),
                     deprecated_applications=applications(client for client in same if client.deprecated),
                     deprecated_clients=sum(bool(client.deprecated) for client in same),
                     owners=tuple(sorted({client.owner for client in same if client.owner})),
@@ -135,7 +135,7 @@ def software_of_the_day(
                 )
             )
         result.append(
-            FleetSoftware(name, applications(theirs), len(theirs), **_sums(theirs), versions=tuple(versions))
+            FleetSoftware(name, applications(theirs), len(theirs), **sums(theirs), versions=tuple(versions))
         )
     return tuple(sorted(result, key=_most_used))
 
@@ -144,12 +144,13 @@ def _most_used(software: FleetSoftware) -> tuple[object, ...]:
     return software.name is None, -software.applications, -software.clients, software.name or ""
 
 
-def _sums(clients: Iterable[FleetClient]) -> dict[str, int]:
-    sums = Counter(instances=0, connections=0, requests=0)
+def sums(clients: Iterable[FleetClient]) -> dict[str, int]:
+    """Instances, connections and requests."""
+    found = Counter(instances=0, connections=0, requests=0)
     for client in clients:
-        for what in sums:
-            sums[what] += getattr(client, what)
-    return dict(sums)
+        for what in found:
+            found[what] += getattr(client, what)
+    return dict(found)
 
 
 def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:

@@ -57,18 +57,13 @@ offset reset. 39 are safe, and every client was seen well enough for a verdict.'
     failing = _failing(already_failing, works_again)
     not_covered = _not_covered(unnamed_connections, connections_beyond)
     rest = _rest(counts, safe_so_far, bool(not_covered))
-    way = _way(from_release, to_release)
-    return (Phrase(opening), *broken, Phrase(". "), *failing, *rest, Phrase("."), *not_covered, *way)
+    way = not_one_rolling_upgrade(from_release, to_release)
+    whole = (Phrase(opening), *broken, Phrase(". "), *failing, *rest, Phrase("."), *not_covered)
+    return (*whole, Phrase(f" {way}")) if way else whole
 
 
 def text(phrases: Iterable[Phrase]) -> str:
     return "".join(phrase.text for phrase in phrases)
-
-
-def _way(from_release: str, to_release: str) -> list[Phrase]:
-    """That the brokers cannot be upgraded one after the other, where they cannot."""
-    way = not_one_rolling_upgrade(from_release, to_release)
-    return [Phrase(f" {way}")] if way else []
 
 
 def _broken(

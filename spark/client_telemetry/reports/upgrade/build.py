@@ -169,12 +169,13 @@ def build_report(
     compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)
     decided = decision.decision(programs, blockers, incomplete)
     better_target = release_comparison.better_target(compared, programs, back)
+    known_by = (KnownBy.RULE, *([KnownBy.MEASURED_TARGET] if measured_targets.is_measured(*releases) else []))
     return UpgradeReport(
         schema_version=SCHEMA_VERSION,
         question=asked,
         answer=phrases,
         sentence=text(phrases),
-        known_by=_known_by(releases),
+        known_by=known_by,
         is_rollback=back,
         decision=decided,
         for_management=decision.for_management(
@@ -239,11 +240,6 @@ def _connections(counted_only: Sequence[ConnectionsCountedOnlyRecord] | None, is
         for each in counted_only or ()
         if not each["is_judged"] and (declared(each["software_name"]) is not None) == is_named
     )
-
-
-def _known_by(releases: tuple[str, str]) -> tuple[str, ...]:
-    measured = (KnownBy.MEASURED_TARGET,) if measured_targets.is_measured(*releases) else ()
-    return KnownBy.RULE, *measured
 
 
 def _not_assessed(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:

@@ -88,17 +88,14 @@ def _client_name(client: ClientVerdict) -> str:
 def _where(clients: Sequence[ClientVerdict]) -> str:
     """Groups, transactional ids and addresses, the first few of each."""
     parts = []
-    for one, many, values in (
-        ("group", "groups", sorted({each for client in clients for each in client.group_ids})),
-        (
-            "transactional id",
-            "transactional ids",
-            sorted({each for client in clients for each in client.transactional_ids}),
-        ),
-        ("topic", "topics", sorted({each for client in clients for each in client.topics})),
-        ("from", "from", sorted({each for client in clients for each in client.address_sample})),
-        ("host", "hosts", sorted({each for client in clients for each in client.hosts})),
+    for one, many, column in (
+        ("group", "groups", "group_ids"),
+        ("transactional id", "transactional ids", "transactional_ids"),
+        ("topic", "topics", "topics"),
+        ("from", "from", "address_sample"),
+        ("host", "hosts", "hosts"),
     ):
+        values: list[str] = sorted({each for client in clients for each in getattr(client, column)})
         if values:
             more = f" and {len(values) - IDS_NAMED:,} more" if len(values) > IDS_NAMED else ""
             named = ", ".join(map(code, values[:IDS_NAMED]))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from client_telemetry.console.counted import counted
+from client_telemetry.console.counted import counted, first_of
 from client_telemetry.knowledge import kip511
 from client_telemetry.knowledge.vocabulary import KnownBy, When
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, outcome
@@ -43,8 +43,7 @@ def software(each: ClientVerdict | Application) -> str:
     few that its clients registered."""
     if isinstance(each, Application):
         texts = [text for text in dict.fromkeys(map(software, each.clients)) if text != kip511.NO_SOFTWARE]
-        more = f" and {len(texts) - SOFTWARE_NAMED} more" if len(texts) > SOFTWARE_NAMED else ""
-        return ", ".join(texts[:SOFTWARE_NAMED]) + more or kip511.NO_SOFTWARE
+        return first_of(texts, SOFTWARE_NAMED) or kip511.NO_SOFTWARE
     return kip511.software(each.client_software_name, each.client_software_version)
 
 
@@ -164,9 +163,8 @@ def seen(client: Assessed) -> str:
 
 def where_and_when(client: Assessed) -> str:
     """Brokers that saw a client, and when."""
-    return " · ".join(
-        filter(None, (brokers(client.broker_ids), period(client.first_seen_at, client.last_seen_at)))
-    )
+    parts = (brokers(client.broker_ids), period(client.first_seen_at, client.last_seen_at))
+    return " · ".join(filter(None, parts))
 
 
 def finding_seen(finding: Finding) -> str:
