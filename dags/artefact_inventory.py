@@ -46,7 +46,7 @@ def artefact_inventory():
         SparkStage(
             task_id="artefact_inventory",
             cluster=name,
-            locations=["artefacts", "workloads", "owners", "knowledge", "publish"],
+            locations=["artefacts", "workloads", "owners", "publish"],
             arguments={"day": RUN_DAY},
             map_index_template="{{ task.cluster }}",
         )

@@ -46,7 +46,7 @@ def broker_upgrade_impact():
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
     report = {"report-id": "{{ run_id }}"}
     cluster = "{{ params.cluster }}"
-    asked = {"locations": ["scram_users", "knowledge", "hosts", "targets"], "arguments": report | question}
+    asked = {"locations": ["scram_users", "hosts", "targets"], "arguments": report | question}
     impact = SparkStage(task_id="impact", cluster=cluster, **asked)
     shown = {"locations": SHOWN, "arguments": report | pack, "page": "answered"}
     publish = SparkStage(task_id="publish", cluster=cluster, **shown)

@@ -41,7 +41,7 @@ COLLECT = {
 DAYS = (("days", "decode_days"), ("days", "derive_days"), ("changed-on", "derive_days"))
 """What stages of the daily run are told of the days that collect found, as option and XCom: decode; those after it; review."""
 DECODE = {"locations": ["raw"]}
-PROFILE = {"locations": ["owners", "knowledge"]}
+PROFILE = {"locations": ["owners"]}
 """What the stages of the same names are told beside the days."""
 PAGE = {
     "job": "publish_fleet",
@@ -55,15 +55,15 @@ MECHANISMS = (
 )
 """Description of the parameter of the same name."""
 REVIEW = {
-    "locations": ["publish", "owners", "knowledge", "scram_users", "hosts", "targets"],
+    "locations": ["publish", "owners", "scram_users", "hosts", "targets"],
     "page": "runs",
 }
 """What the stage review is told in every DAG."""
 
 
 _OF_A_CAMPAIGN = {"map_index_template": "{{ task.cluster }}"}
-ASKED = {"locations": ["scram_users", "knowledge", "hosts", "targets"], **_OF_A_CAMPAIGN}
-SHOWN = ["publish", "owners", "hosts", "workloads", "knowledge"]
+ASKED = {"locations": ["scram_users", "hosts", "targets"], **_OF_A_CAMPAIGN}
+SHOWN = ["publish", "owners", "hosts", "workloads"]
 """Locations that the stage publish is told."""
 ANSWERED = {"locations": SHOWN, **_OF_A_CAMPAIGN}
 STANDING = {

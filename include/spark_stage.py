@@ -101,8 +101,8 @@ class SparkStage(PythonOperator):
     :param cluster: name in the clusters file; the lake and all other locations are looked up at run time. None or empty:
         the job is about the whole lake
     :param locations: which entries of the clusters file the job takes: ``raw``, ``source``, ``owners``,
-        ``scram_users``, ``knowledge``, ``hosts``, ``artefacts``, ``workloads``, ``publish``; every job takes
-        ``knowledge_package``, so that all know the same releases
+        ``scram_users``, ``hosts``, ``artefacts``, ``workloads``, ``publish``; every job takes
+        ``knowledge_package`` and ``knowledge``, so that all know the same
     :param job: name of the stage where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
@@ -183,6 +183,7 @@ class SparkStage(PythonOperator):
             "lake": clusters.lake,
             "result": report_url,
             "knowledge-package": values.get("knowledge_package"),
+            "knowledge": values.get("knowledge"),
             **{location.replace("_", "-"): values.get(location) for location in self.locations},
             **self.arguments,
         }

@@ -9,7 +9,6 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 
-from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import day
 from client_telemetry.console.counted import counted
 from client_telemetry.identity.owners import load_owner_rules
@@ -34,7 +33,6 @@ _MOST_WARNINGS = 10
 
 def artefact_inventory(stage: Stage) -> Outcome:
     args = stage.arguments
-    use_folder(args.knowledge)
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     branch = stage.branch((ARTEFACTS,))
     workloads = workloads_at(args.workloads) if args.workloads else None
@@ -81,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument(
         "--publish", help="folder or URL of published reports, and of what comes of them here"
     )
-    add_options(arguments, "--owners", "--knowledge", "--workloads")
+    add_options(arguments, "--owners", "--workloads")
     return run(arguments, artefact_inventory, argv, _nothing_to_do)
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Final
 
-from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.formats.written_file import Written
 from client_telemetry.inventory import stored, workload_files
 from client_telemetry.inventory.joined import join
@@ -45,7 +44,6 @@ def with_artefacts(stage: Stage, report: UpgradeReport) -> UpgradeReport:
     days = stage.lake.published_days(stage.cluster, STAGE) if snapshot is not None else set()
     for day in sorted(days, reverse=True):
         if rows := as_read(stage, ARTEFACTS, snapshot or 0, dt=day):
-            use_folder(stage.arguments.knowledge)
             seen = seen_clients(report)
             written = stored.written(rows, seen.source, seen.target)
             joined = join(written, seen, workloads_at(stage.arguments.workloads))

@@ -7,7 +7,6 @@ upgrade_verdicts and upgrade_findings.
 from collections.abc import Sequence
 
 from client_telemetry.compatibility.listener_mechanisms import BadMechanisms, add_mechanisms
-from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.formats.target_file import UnusableTarget
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.impact.answer import OF_APPLICATIONS, READ, ROWS_WITHOUT_SPARK, answer, by_worst_client
@@ -37,7 +36,6 @@ TABLES = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
 
 def impact(stage: Stage) -> Outcome:
     args, lake = stage.arguments, stage.lake
-    use_folder(args.knowledge)
     if args.hosts:
         read_text_file(args.hosts, "host names", host_names)
     days = days_of_evidence(stage.lake, stage.arguments)
@@ -80,9 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         required=True,
         help="exact release to upgrade to, or a measured target: a file of `client-telemetry probe`, or a name",
     )
-    add_options(
-        arguments, "--targets", "--report-id", "--day", "--window", "--scram-users", "--hosts", "--knowledge"
-    )
+    add_options(arguments, "--targets", "--report-id", "--day", "--window", "--scram-users", "--hosts")
     add_mechanisms(arguments)
     arguments.add_argument(
         "--without-spark-up-to",

@@ -1,6 +1,5 @@
 """profile: from connections and sessions to clients: who is out there, and who owns them."""
 
-from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.identity.owner_hints import rule_hints
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.pipeline.inputs import StageInputs
@@ -22,7 +21,6 @@ CONNECTIONS = (
 
 def profile(stage: Stage) -> Outcome:
     args = stage.arguments
-    use_folder(args.knowledge)
     days, lake, cluster = args.days, stage.lake, stage.cluster
     rules = read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     stage.warnings += rule_hints(rules)
@@ -51,5 +49,5 @@ def profile(stage: Stage) -> Outcome:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("profile", __doc__)
-    add_options(arguments, "--days", "--owners", "--knowledge", "--without-spark-up-to")
+    add_options(arguments, "--days", "--owners", "--without-spark-up-to")
     return run(arguments, profile, argv, no_days("profile"))

@@ -92,7 +92,7 @@ def _report(stage: Stage) -> UpgradeReport:
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("publish", __doc__)
     arguments.add_argument("--report-id", required=True, help="the report that impact wrote")
-    add_options(arguments, "--publish", "--owners", "--hosts", "--workloads", "--knowledge")
+    add_options(arguments, "--publish", "--owners", "--hosts", "--workloads")
     arguments.add_argument("--asked-by", help="contact for owners' answers: team, e-mail address or channel")
     only = "the logs contain deprecated requests only (KAFKA-18272)"
     arguments.add_argument("--deprecated-only", action="store_true", help=only)

@@ -11,7 +11,6 @@ from functools import partial
 
 from client_telemetry.activity.table_evidence import OF_POINTS, pushed_series
 from client_telemetry.compatibility.listener_mechanisms import add_mechanisms
-from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.formats.raw.garbage_collection import collector_paused
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.jobs import review_parts
@@ -36,7 +35,6 @@ from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 
 def review_upgrades(stage: Stage) -> Outcome:
     """In order of time."""
-    use_folder(stage.arguments.knowledge)
     with collector_paused():
         outcomes = [_review_upgrade(stage, plan) for plan in planned(stage.arguments, stage.lake)]
     last = outcomes[-1]
@@ -88,7 +86,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--to", dest="to_release", help="release after; default: as --from")
     arguments.add_argument("--changed-on", type=days, help="review every upgrade that began on these days")
     arguments.add_argument("--review-id", help="names the review; default: releases and when the roll began")
-    add_options(arguments, "--day", "--window", "--owners", "--knowledge", "--scram-users", "--publish")
+    add_options(arguments, "--day", "--window", "--owners", "--scram-users", "--publish")
     add_options(arguments, "--hosts", "--targets", "--without-spark-up-to")
     add_mechanisms(arguments)
     arguments.set_defaults(window=2)

@@ -28,7 +28,6 @@ _OPTIONS: Mapping[str, _Option] = {
     "--publish": {"required": True, "help": "folder or file:// URL below which the pages are written"},
     "--hosts": {"help": "file of addresses and host names, in the form of /etc/hosts"},
     "--owners": {"help": "file or URL of the owner rules; default: no owners"},
-    "--knowledge": {"help": "folder with your own knowledge; default: only the built-in knowledge base"},
     "--workloads": {"help": "file or URL of what runs where (docs/join.md)"},
     "--targets": {
         "help": "folder or URL with files of `client-telemetry probe`: each can be named as a release can, without .json"

@@ -20,6 +20,7 @@ from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from client_telemetry import Unusable
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.console.arguments import day
 from client_telemetry.formats.locations import absolute_url
 from client_telemetry.formats.raw.file_system import file_system, without_userinfo
@@ -93,10 +94,12 @@ def days(text: str) -> list[dt.date]:
 
 def parser(stage: str, documentation: str | None, of_a_cluster: bool = True) -> argparse.ArgumentParser:
     """The arguments that every stage has. The first line of its documentation becomes the description."""
-    arguments = _Parser(prog=stage, description=(documentation or "").partition("\n")[0])
+    description = (documentation or "").partition("\n")[0]
+    arguments = _Parser(prog=stage, description=description, allow_abbrev=False)
     if of_a_cluster:
         arguments.add_argument("--cluster", required=True, help="Kafka's cluster id")
         arguments.add_argument("--cluster-name", help="what people call the cluster; default: its id")
+        arguments.add_argument("--knowledge", help="folder of the cluster's own rows of the knowledge base")
     arguments.add_argument("--run-id", default="manual", help="id of the run in tables and branches")
     arguments.add_argument("--lake", required=True, help="location of the tables: a folder or file:// URL")
     arguments.add_argument("--result", help="where to write the result, as JSON")
@@ -274,6 +277,7 @@ def run(
         _check_texts(args)
         if args.knowledge_package:
             store.activate(args.knowledge_package)
+        use_folder(getattr(args, "knowledge", None))
         idle = nothing_to_do(args)
         if idle:
             return _finish(stage, args, OK, Outcome(idle), [])
