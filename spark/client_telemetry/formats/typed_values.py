@@ -24,12 +24,12 @@ def typed(kind: type[_T], value: object) -> _T:
 
 def of_row(kind: type[_T], row: Mapping[str, object], /, **others: object) -> _T:
     """From the columns of a row that are fields of the dataclass, and `others`, which come before columns. A column that rows of
-    older versions lack is null, and a list that is null is empty."""
+    older versions lack is null, and a list that is null is empty, unless the field may be None."""
     readers = _readers(cast(Hashable, kind))
     values = {name: row.get(name) for name in readers} | others
-    for name in _lists(cast(Hashable, kind)):
+    for name, empty in _lists(cast(Hashable, kind)).items():
         if name not in others:
-            values[name] = readers[name](values[name] or ())
+            values[name] = readers[name](empty if values[name] is None else values[name])
     return kind(**values)
 
 
@@ -39,8 +39,14 @@ def _readers(kind: Hashable) -> dict[str, _Read]:
 
 
 @cache
-def _lists(kind: Hashable) -> tuple[str, ...]:
-    return tuple(name for name, of_field in get_type_hints(kind).items() if get_origin(of_field) is tuple)
+def _lists(kind: Hashable) -> dict[str, tuple[()] | None]:
+    """Field that is a tuple, or a tuple or None -> what a list that is null is in it."""
+    kinds = {name: (of_field, *get_args(of_field)) for name, of_field in get_type_hints(kind).items()}
+    return {
+        name: None if NoneType in own else ()
+        for name, own in kinds.items()
+        if any(get_origin(each) is tuple for each in (own if NoneType in own else own[:1]))
+    }
 
 
 @cache
