@@ -19,6 +19,9 @@ _OWNERS_MEASURED: Final = 200
 """Owners with series of their own; the others are one series."""
 
 
+_AS_THEY_ARE: Final = ("counts", "forecast", "burn_down", "owners", "applications", "changes", "corrections")
+
+
 def campaign_json(view: CampaignView) -> str:
     document: dict[str, object] = {
         "schema_version": 1,
@@ -26,13 +29,7 @@ def campaign_json(view: CampaignView) -> str:
         "day": view.day,
         "sentence": view.sentence,
         "gate": decision_document(view.campaign, view.decision, view.day),
-        "counts": view.counts,
-        "forecast": view.forecast,
-        "burn_down": view.burn_down,
-        "owners": view.owners,
-        "applications": view.applications,
-        "changes": view.changes,
-        "corrections": view.corrections,
+        **{name: getattr(view, name) for name in _AS_THEY_ARE},
         "reports": [
             {"cluster": each.cluster, "report_id": each.report_id, "day": each.day} for each in view.reports
         ],

@@ -150,14 +150,11 @@ def message(
     """`tasks`: at least one, most urgent first. `upgrade`: as in `subject`."""
     tasks = merged(sorted(tasks, key=lambda task: (not task.breaks, not task.is_change)))
     is_change = any(task.is_change for task in tasks)
-    answers = [
-        *(
-            ["the day by which each change is deployed, or that an application is retired and when"]
-            if is_change
-            else []
-        ),
-        *(["the answer to each question"] if not all(task.is_change for task in tasks) else []),
-    ]
+    answers = []
+    if is_change:
+        answers += ["the day by which each change is deployed, or that an application is retired and when"]
+    if not all(task.is_change for task in tasks):
+        answers += ["the answer to each question"]
     return Message(
         subject=subject(owner, tasks, upgrade),
         beginning=beginning,
@@ -180,13 +177,9 @@ def merged(tasks: Sequence[Task]) -> tuple[Task, ...]:
     found: dict[tuple[str, dt.date | None, str], Task] = {}
     for task in tasks:
         key = task.change, task.by, task.clusters
-        same = found.get(key)
-        names = tuple(dict.fromkeys((*same.applications, *task.applications))) if same else task.applications
-        found[key] = (
-            replace(same, applications=names, down=same.down | task.down)
-            if same
-            else replace(task, applications=names)
-        )
+        same = found.get(key, task)
+        names = tuple(dict.fromkeys((*same.applications, *task.applications)))
+        found[key] = replace(same, applications=names, down=same.down | task.down)
     return tuple(found.values())
 
 

@@ -207,15 +207,12 @@ _JOINED = re.compile(r"((?:[,;] )?(?:\bor(?! (?:later|newer)\b)|\band)\b |[,;] )
 
 def first_of(changes_: Sequence[Change], owner: str | None) -> tuple[str | None, int]:
     """The change to make first for one owner, and how many of the owner's applications have clients that it cures."""
-    best: tuple[str | None, int] = (None, 0)
-    ranked = sorted(
-        (
-            (_CERTAINTY.index(change.certainty), -sum(a.owner == owner for a in change.applications), place)
-            for place, change in enumerate(changes_)
-            if change.is_fix and owner in change.owners
-        ),
-    )
-    if ranked:
-        _, count, place = ranked[0]
-        best = changes_[place].text, -count
-    return best
+    ranked = [
+        (_CERTAINTY.index(change.certainty), -sum(a.owner == owner for a in change.applications), place)
+        for place, change in enumerate(changes_)
+        if change.is_fix and owner in change.owners
+    ]
+    if not ranked:
+        return None, 0
+    _, count, place = min(ranked)
+    return changes_[place].text, -count

@@ -5,6 +5,7 @@ and the network between is for whoever asks for the upgrade, once for all applic
 from collections.abc import Iterable, Iterator
 
 from client_telemetry.compatibility.explanations import ASK
+from client_telemetry.console.grouped import grouped
 from client_telemetry.knowledge.conditions import SETTLED_BY_OPERATORS
 from client_telemetry.reports.upgrade.model import Application, ClientVerdict, ClusterQuestion, Finding
 from client_telemetry.reports.upgrade.wording import either, sentence_case
@@ -14,19 +15,22 @@ _WHICH_LIBRARY = "Which Kafka client library does it use, in which version, and 
 
 def cluster_questions(applications: Iterable[Application]) -> tuple[ClusterQuestion, ...]:
     """One for each condition, those of most applications first."""
-    concerned: dict[tuple[str, str], list[Application]] = {}
-    consequence: dict[tuple[str, str], str] = {}
-    for application in applications:
-        for finding in _unknown(application):
-            if _is_of_operators(finding):
-                key = finding.condition or "", finding.settled_by or ""
-                consequence.setdefault(key, finding.explanation)
-                asked_for = concerned.setdefault(key, [])
-                if not asked_for or asked_for[-1] is not application:
-                    asked_for.append(application)
+    asked = [
+        (finding, application)
+        for application in applications
+        for finding in _unknown(application)
+        if _is_of_operators(finding)
+    ]
     questions = [
-        ClusterQuestion(condition, consequence[condition, settled_by], settled_by, tuple(those))
-        for (condition, settled_by), those in concerned.items()
+        ClusterQuestion(
+            condition,
+            alike[0][0].explanation,
+            settled_by,
+            tuple({id(each): each for _, each in alike}.values()),
+        )
+        for (condition, settled_by), alike in grouped(
+            asked, lambda pair: (pair[0].condition or "", pair[0].settled_by or "")
+        ).items()
     ]
     return tuple(sorted(questions, key=lambda question: (-len(question.applications), question.condition)))
 
