@@ -3,7 +3,7 @@ catalog-info.yaml. The first of these that says something counts.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -91,11 +91,6 @@ def read_catalog(file: str, text: str) -> Owner | None:
     except (yaml.YAMLError, RecursionError, AttributeError):
         return None
     return None
-
-
-def nearest(folders: Sequence[str], catalogs: dict[str, Owner]) -> Owner | None:
-    """The catalogue in the first of these folders that has one."""
-    return next((catalogs[folder] for folder in folders if folder in catalogs), None)
 
 
 def all_of_one(owners: Iterable[Owner]) -> Owner | None:

@@ -92,12 +92,9 @@ def _diff(file: tree.File, client: Client, judged: Judged) -> str:
 def _clients(file: tree.File, result: Result) -> list[tuple[Place, Client]]:
     try:
         packages = _packages(file)
-    except images.NoImage as error:
-        if file.given:
-            result.unread.append(Unread(file.shown, str(error)))
-        return []
     except Unreadable as error:
-        result.unread.append(Unread(file.shown, str(error)))
+        if file.given or not isinstance(error, images.NoImage):
+            result.unread.append(Unread(file.shown, str(error)))
         return []
     if packages is None:
         return []
@@ -228,10 +225,9 @@ _SHARED_LOCKS = frozenset(("npm", "cargo", "nuget"))
 def _resolved(named: list[tuple[Place, Client]]) -> Iterator[tuple[Place, Client]]:
     """Without what a manifest declares where a lock file says what is installed, and with what the names of files say."""
     certain = {
-        (folder, client.package.type, client.library)
+        (posixpath.dirname(place.file), client.package.type, client.library)
         for place, client in named
         if not (client.package.development or client.package.by_itself or _doubt_of_file(place, client))
-        for folder in [posixpath.dirname(place.file)]
     }
     of_scripts = [(place, client) for place, client in named if client.package.by_itself]
     yield from _without_locked(of_scripts)

@@ -82,7 +82,7 @@ class Surroundings:
             by_path := self.code_owners[repository].owner(file.removeprefix(repository))
         ):
             return by_path
-        return owners.nearest(list(folders(file)), self.catalogs)
+        return next((self.catalogs[folder] for folder in folders(file) if folder in self.catalogs), None)
 
     def _by_rules(self, file: str, rules: Sequence[OwnerRule]) -> Owner | None:
         settings = [setting for found in _below(self.codes, file) for setting in found.settings]

@@ -58,16 +58,10 @@ def _modules(lines: Iterable[str]) -> Iterator[Package]:
 
 
 def _package(module: str, version: str) -> Package:
-    (package,) = (
-        golang.read_mod(f"require {module} {version}\n")
-        if _is_version(version)
-        else (Package("golang", module.lower(), None, why_unknown=f"its version is {version}"),)
-    )
-    return Package("golang", package.name, package.version, why_unknown=package.why_unknown)
-
-
-def _is_version(version: str) -> bool:
-    return bool(re.fullmatch(r"v\d+\.\d+\.\d+\S*", version))
+    if not re.fullmatch(r"v\d+\.\d+\.\d+\S*", version):
+        return Package("golang", module.lower(), None, why_unknown=f"its version is {version}")
+    (package,) = golang.read_mod(f"require {module} {version}\n")
+    return replace(package, line=None, editable=False)
 
 
 def _replaced(package: Package, other: str, version: str) -> Package:

@@ -47,6 +47,12 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+_FRAMES: dict[int, Callable[[], Decompressor]] = {
+    GZIP: lambda: zlib.decompressobj(wbits=31),
+    LZ4: lz4.frame.LZ4FrameDecompressor,
+    # Frames of Kafka clients have no content size: only the streaming interface can read them.
+    ZSTD: lambda: zstandard.ZstdDecompressor().decompressobj(),
+}
 
 
 def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> bytes:
@@ -61,15 +67,10 @@ def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> byte
     if codec == NONE:
         _check_size(len(data), limits.max_bytes, len(data))
         return data
-    if codec == GZIP:
-        return _decompress_frames(data, lambda: zlib.decompressobj(wbits=31), limit)
     if codec == SNAPPY:
         return _decompress_snappy(data, limit)
-    if codec == LZ4:
-        return _decompress_frames(data, lz4.frame.LZ4FrameDecompressor, limit)
-    if codec == ZSTD:
-        # Frames of Kafka clients have no content size: only the streaming interface can read them.
-        return _decompress_frames(data, lambda: zstandard.ZstdDecompressor().decompressobj(), limit)
+    if codec in _FRAMES:
+        return _decompress_frames(data, _FRAMES[codec], limit)
     raise UnknownCodec(f"compression type {codec}")
 
 

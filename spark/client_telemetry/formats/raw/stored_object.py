@@ -74,14 +74,12 @@ class _Frames:
         return b"".join(pieces)
 
 
-class _EqualPieces:
-    """Cuts stored bytes into pieces of a fixed size."""
+_Ends = Callable[[bytes], list[int]]
+"""Where stored bytes are cut into pieces."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
 
-    def ends(self, data: bytes) -> list[int]:
-        return [*range(self._size, len(data), self._size), len(data)]
+def _equal_pieces(size: int) -> _Ends:
+    return lambda data: [*range(size, len(data), size), len(data)]
 
 
 class _ZstdPieces:
@@ -103,7 +101,7 @@ class _ZstdPieces:
     def ends(self, data: bytes) -> list[int]:
         """Where the pieces end. The few bytes after the last end must be passed again, followed by the next ones."""
         if self._lost:
-            return _EqualPieces(_ZSTD_PIECE_BYTES).ends(data)
+            return _equal_pieces(_ZSTD_PIECE_BYTES)(data)
         ends, at = [], self._to_header
         while at + self._LONGEST_HEADER <= len(data):
             if self._in_frame:
@@ -146,17 +144,19 @@ def _is_zstd(head: bytes) -> bool:
 class _Compression(NamedTuple):
     new: Callable[[], Decompressor]
     recognises: Callable[[bytes], bool]
-    pieces: Callable[[], _EqualPieces | _ZstdPieces]
+    piece_ends: Callable[[], _Ends]
 
 
 _COMPRESSIONS = {
-    ".zst": _Compression(lambda: zstandard.ZstdDecompressor().decompressobj(), _is_zstd, _ZstdPieces),
+    ".zst": _Compression(
+        lambda: zstandard.ZstdDecompressor().decompressobj(), _is_zstd, lambda: _ZstdPieces().ends
+    ),
     ".gz": _Compression(
         lambda: zlib.decompressobj(wbits=31),
         lambda head: _is_beginning(head, b"\x1f\x8b"),
-        lambda: _EqualPieces(_GZIP_PIECE_BYTES),
+        lambda: _equal_pieces(_GZIP_PIECE_BYTES),
     ),
-    ".bin": _Compression(_Plain, lambda head: True, lambda: _EqualPieces(_READ_BYTES)),
+    ".bin": _Compression(_Plain, lambda head: True, lambda: _equal_pieces(_READ_BYTES)),
 }
 _FAILURES = (zstandard.ZstdError, zlib.error)
 
@@ -219,10 +219,10 @@ class StoredObject:
         yield from self._decompress(head, compression)
 
     def _decompress(self, block: bytes, compression: _Compression) -> Iterator[bytes]:
-        frames, pieces = _Frames(compression.new), compression.pieces()
+        frames, ends = _Frames(compression.new), compression.piece_ends()
         while block:
             at = 0
-            for end in pieces.ends(block):
+            for end in ends(block):
                 piece = block[at:end]
                 try:
                     data = frames.feed(piece)
@@ -237,7 +237,7 @@ class StoredObject:
                     return
             waiting, more = block[at:], self._read()
             if waiting and not more:
-                pieces = _EqualPieces(len(waiting))
+                ends = _equal_pieces(len(waiting))
             block = waiting + more
         if not frames.at_end:
             if not self._silent:  # the cut block lies in the piece that last produced output
