@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from client_telemetry.sources.adapter import Refused
 from client_telemetry.sources.log_files import LogFile
@@ -182,20 +182,14 @@ def _broker_of(
     if source.log.broker_id is not None:
         return source.log.broker_id
     stream = source.log.family, source.label
+
+    def of_any(fits: Callable[[Endpoint], bool]) -> set[int]:
+        return {i for i, (_, endpoints) in identified.items() if any(map(fits, endpoints))}
+
     brokers = [
-        {i for i, (_, endpoints) in identified.items() if any(at.stream == stream for at in endpoints)},
-        {
-            i
-            for i, (_, endpoints) in identified.items()
-            if any(at.stream[1] == source.label for at in endpoints)
-        }
-        if source.label
-        else set(),
-        {
-            i
-            for i, (_, endpoints) in identified.items()
-            if is_only and any(_folder(at)[0] == source.log.file.folder for at in endpoints)
-        },
+        of_any(lambda at: at.stream == stream),
+        of_any(lambda at: at.stream[1] == source.label != ""),
+        of_any(lambda at: is_only and _folder(at)[0] == source.log.file.folder),
         set(source.node_ids) & identified.keys() or set(source.node_ids),
         {int(node) for node in _NODE_IN_NAME.findall(source.label)[-1:]},
     ]

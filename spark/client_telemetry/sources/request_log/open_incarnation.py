@@ -4,7 +4,7 @@ A log says nothing of a restart on the same release, so later lines are of the s
 answers changed: what comes of a log must not depend on how often somebody converted it. It lies beside the dump.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,40 +54,6 @@ class OpenIncarnation:
     watch: dict[str, Any]
     failed_logins: list[list[int]] = field(default_factory=list)
     settings: dict[str, str] | None = None
-
-    @staticmethod
-    def of(
-        broker: SurveyedBroker,
-        incarnation: BrokerIncarnation,
-        *,
-        name: str,
-        since: int,
-        windows: Sequence[Sequence[int]],
-        dump: Continued,
-        watch: dict[str, object],
-        failed_logins: Mapping[int, int],
-    ) -> "OpenIncarnation":
-        """Only with windows and manifests that future lines may still belong to: of this hour, and of the hour before,
-        in which a request may have arrived that is answered now.
-        """
-        begin = (broker.last // HOUR_NANOS - 1) * HOUR_NANOS
-        return OpenIncarnation(
-            broker.broker_id,
-            broker.id_known_by,
-            tuple(broker.endpoints),
-            name,
-            since,
-            broker.last,
-            incarnation.api_versions,
-            incarnation.features,
-            incarnation.candidates,
-            incarnation.release,
-            [[max(first, begin), last] for first, last in windows if last >= begin],
-            dump.since(begin)._asdict(),
-            watch,
-            [[hour, count] for hour, count in sorted(failed_logins.items()) if hour >= begin],
-            incarnation.settings,
-        )
 
     def known(self) -> dict[Endpoint, tuple[int, str]]:
         """The broker of each of its endpoints."""

@@ -260,16 +260,27 @@ class WrittenIncarnation:
         self._dump.abandon()
 
     def open_incarnation(self) -> OpenIncarnation:
-        """What later lines continue; call after `close`."""
-        return OpenIncarnation.of(
-            self._broker,
-            self._incarnation,
-            name=self._name,
-            since=self._started,
-            windows=self._windows,
-            dump=self._dump.continued(),
-            watch=self.watch.state(),
-            failed_logins=self._failed_logins,
+        """What later lines continue; call after `close`. Only with windows and manifests that future lines may still belong to: of
+        this hour, and of the hour before, in which a request may have arrived that is answered now.
+        """
+        broker, incarnation = self._broker, self._incarnation
+        begin = (broker.last // HOUR_NANOS - 1) * HOUR_NANOS
+        return OpenIncarnation(
+            broker.broker_id,
+            broker.id_known_by,
+            tuple(broker.endpoints),
+            self._name,
+            self._started,
+            broker.last,
+            incarnation.api_versions,
+            incarnation.features,
+            incarnation.candidates,
+            incarnation.release,
+            [[max(first, begin), last] for first, last in self._windows if last >= begin],
+            self._dump.continued().since(begin)._asdict(),
+            self.watch.state(),
+            [[hour, count] for hour, count in sorted(self._failed_logins.items()) if hour >= begin],
+            incarnation.settings,
         )
 
 
