@@ -10,8 +10,9 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pyarrow import fs
 
@@ -92,38 +93,28 @@ class Staged:
 
     def look(self, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result | Failed]:
         """Run parts that only read. Raises PartFailed."""
-        return _raised(self._spread(_Guarded(work), parts))
+        return _raised(self._spread(partial(_guarded, work), parts))
 
     def write(self, work: Callable[[Part, Path], Result], parts: Sequence[Part]) -> list[Result | Failed]:
         """Run parts that write to the folder they are given. The same part writes the same files, however often. Raises
         PartFailed.
         """
-        return _raised(self._spread(_Guarded(_Writing(work, self._staging)), parts))
+        return _raised(self._spread(partial(_guarded, partial(_in_folder, work, self._staging)), parts))
 
 
-@dataclass(frozen=True)
-class _Writing(Generic[Part, Result]):
-    work: Callable[[Part, Path], Result]
-    staging: Staging
-
-    def __call__(self, part: Part) -> Result:
-        with self.staging.opened() as folder:
-            return self.work(part, folder)
+def _in_folder(work: Callable[[Part, Path], Result], staging: Staging, part: Part) -> Result:
+    with staging.opened() as folder:
+        return work(part, folder)
 
 
-@dataclass(frozen=True)
-class _Guarded(Generic[Part, Result]):
+def _guarded(work: Callable[[Part], Result], part: Part) -> Result | Failed:
     """Turns an error of one part into a result, so that it does not end the others."""
-
-    work: Callable[[Part], Result]
-
-    def __call__(self, part: Part) -> Result | Failed:
-        try:
-            return self.work(part)
-        except Exception as error:
-            traceback.print_exc()
-            line = str(error).partition("\n")[0]
-            return Failed(f"{type(error).__name__}: {line}", isinstance(error, OSError))
+    try:
+        return work(part)
+    except Exception as error:
+        traceback.print_exc()
+        line = str(error).partition("\n")[0]
+        return Failed(f"{type(error).__name__}: {line}", isinstance(error, OSError))
 
 
 def _raised(results: list[Result | Failed]) -> list[Result | Failed]:
