@@ -24,6 +24,7 @@ from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted, first_of
 from client_telemetry.console.progress import Progress
 from client_telemetry.console.refusal import refuses
+from client_telemetry.formats import trial_file
 from client_telemetry.formats.report_file import NotAReport, Report, add_report
 from client_telemetry.formats.trial_file import Application, Rehearsal
 from client_telemetry.identity.client_key import client_key
@@ -55,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         content = _rehearse(args, report, target)
     except (BrokerDidNotStart, NotInstalled) as error:
         raise Unusable(f"no broker to run against: {error}") from None
-    file = rehearsal_file.write(folder, content)
+    file = trial_file.write(folder, trial_file.REHEARSAL, content)
     print(*_lines(content), sep="\n")
     added = add_trials(folder, report["question"]["report_id"])
     print(f"written: {file}{', and on the page of the report' if added else ''}")

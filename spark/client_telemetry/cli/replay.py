@@ -23,10 +23,10 @@ from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.console.refusal import refuses
-from client_telemetry.formats import target_file
+from client_telemetry.formats import target_file, trial_file
 from client_telemetry.formats.report_file import Report
 from client_telemetry.formats.trial_file import Replay
-from client_telemetry.knowledge import measured_targets
+from client_telemetry.knowledge import apis, measured_targets
 from client_telemetry.lake.catalog import unavailable
 from client_telemetry.lake.lake import Lake, existing_lake
 from client_telemetry.probe import measurement, replay, replayed_report
@@ -98,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _beside(folder: Path, content: Replay) -> None:
     """Writes the replay of a report beside it and says what contradicts it, first."""
-    file = replayed_report.write(folder, content)
+    file = trial_file.write(folder, trial_file.REPLAY, content)
     print(*_beside_lines(content), sep="\n", file=sys.stderr)
     added = add_trials(folder, content["report_id"])
     print(f"written: {file}{', and on the page of the report' if added else ''}", file=sys.stderr)
@@ -163,7 +163,7 @@ def _row(each: Replayed) -> tuple[object, ...]:
     return (
         sent.cluster_id,
         key,
-        replay.api_name(sent.pair),
+        apis.name(sent.pair[0]),
         version,
         each.outcome,
         each.side,
@@ -189,7 +189,7 @@ def _summary(
             )
     advertised = _pairs([each for each in replayed if each.outcome == replay.ADVERTISED])
     if advertised:
-        names = ", ".join(sorted({replay.api_name(pair) for pair in advertised}))
+        names = ", ".join(sorted({apis.name(key) for key, _ in advertised}))
         lines.append(
             f"{len(advertised)} only seen advertised, as to ask them would change something: {names}"
         )

@@ -44,11 +44,8 @@ class BrokerSetup:
             return Answer.UNKNOWN
         if value not in _EMPTY:
             return Answer.YES
-        return (
-            Answer.NO
-            if not name.startswith(_OF_LISTENERS) or self.uses_sasl() == Answer.NO
-            else Answer.UNKNOWN
-        )
+        of_listener = name.startswith(_OF_LISTENERS) and self.uses_sasl() != Answer.NO
+        return Answer.UNKNOWN if of_listener else Answer.NO
 
     def uses_sasl(self) -> str:
         """Whether some listener does."""

@@ -75,11 +75,9 @@ class ClusterNote(NamedTuple):
         meeting = tuple(broker_id for broker_id, answer in answers.items() if answer == Answer.YES)
         if meeting:
             return Applies(Answer.YES, meeting, condition.subject(setups[meeting[0]]))
-        return (
-            Applies(Answer.NO, tuple(answers))
-            if set(answers.values()) == {Answer.NO}
-            else Applies(Answer.UNKNOWN)
-        )
+        if set(answers.values()) == {Answer.NO}:
+            return Applies(Answer.NO, tuple(answers))
+        return Applies(Answer.UNKNOWN)
 
     def concerns_older(self, release: str) -> bool:
         """Whether the note applies to the older release of the pair."""

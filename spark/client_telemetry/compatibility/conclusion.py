@@ -40,9 +40,10 @@ def conclude(case: Case) -> ClientVerdict:
     )
     nothing_shown = not case.roles and bool(case.dropped) and not inference.greets_as_of_0_11(case)
     not_told_apart = inference.several_programs(case) if case.may_lose_anything else ""
-    if verdict != Verdict.BREAKS and (
-        nothing_shown or not_told_apart or any(_could_be_worse(finding, verdict) for finding in findings)
-    ):
+    # A condition that may be met would make the verdict worse.
+    rank = PRECEDENCE.index(verdict)
+    worse = any(finding.could_be_met and PRECEDENCE.index(finding.verdict) < rank for finding in findings)
+    if verdict != Verdict.BREAKS and (nothing_shown or not_told_apart or worse):
         verdict = Verdict.INSUFFICIENT_EVIDENCE
     reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
     fix = fixes.for_verdict(reasons, case)
@@ -79,11 +80,6 @@ def conclude(case: Case) -> ClientVerdict:
         as_before=bool(reasons) and all(reason.as_before for reason in reasons),
         condition=explanations.condition(findings),
     )
-
-
-def _could_be_worse(finding: Finding, verdict: Verdict) -> bool:
-    """Whether a condition that may be met would make a verdict worse."""
-    return finding.could_be_met and PRECEDENCE.index(finding.verdict) < PRECEDENCE.index(verdict)
 
 
 def _without_repetitions(by_versions: list[Finding], by_issues: list[Finding]) -> list[Finding]:

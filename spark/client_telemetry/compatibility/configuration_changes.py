@@ -213,13 +213,21 @@ def of_settings(
     is_set = {each.key for each in found} | {_SYNONYMS[each.key] for each in found if each.key in _SYNONYMS}
     has_mode, is_kraft = not is_set.isdisjoint(_MODES), "process.roles" in is_set
     is_whole = has_mode and not is_part
-    refused = tuple(_refused(_with_node_id(judged), after, to_release))
+    refused = tuple(
+        RefusedValue(each.setting, each.key, valid)
+        for each in _with_node_id(judged)
+        if each.key in after and (valid := _valid_range(each, after) or _older_name(each, to_release))
+    )
     is_read = {
         each: (_is_read(each.key, before, from_release), _is_read(each.key, after, to_release))
         for each in judged
     }
     named = list(_named_classes(found, after, to_release))
-    gone_classes = tuple(each for each in named if _is_gone(each.name, to_release))
+    gone_classes = tuple(
+        each
+        for each in named
+        if _is_known(each.name, to_release) and each.name not in broker_classes.of(to_release)
+    )
     said = {each.key for each in refused} | {each.key for each in gone_classes}
     return OwnSettings(
         gone=tuple(_ignored(each, to_release) for each in judged if is_read[each] == (True, False)),
@@ -312,12 +320,6 @@ def _defined_key(key: str, ever: frozenset[str]) -> str:
     return next((each for each in (whole, of_mechanism) if each in ever), key)
 
 
-def _refused(found: Iterable[SetKey], after: Mapping[str, Key], to_release: str) -> Iterator[RefusedValue]:
-    for each in found:
-        if each.key in after and (valid := _valid_range(each, after) or _older_name(each, to_release)):
-            yield RefusedValue(each.setting, each.key, valid)
-
-
 def _with_node_id(found: Sequence[SetKey]) -> list[SetKey]:
     """`broker.id` as the node.id that it sets, where nothing else does (KafkaConfig.populateSynonyms)."""
     names = {each.key for each in found}
@@ -363,10 +365,6 @@ def _named_classes(
                 if _CLASS.fullmatch(name):
                     removed = removed_settings.from_release(name, to_release)
                     yield NamedClass(each.setting, each.key, name, removed.instead if removed else "")
-
-
-def _is_gone(name: str, release: str) -> bool:
-    return _is_known(name, release) and name not in broker_classes.of(release)
 
 
 def _is_known(name: str, release: str) -> bool:

@@ -53,14 +53,9 @@ def without_library(gaps: tuple[str, ...]) -> tuple[str, ...]:
 def _only_asks_for_versions(case: Case) -> bool:
     """Whether it only ever sent ApiVersions, in versions that the target has."""
     target = case.target_api(apis.API_VERSIONS)
-    return (
-        case.tried == {apis.API_VERSIONS}
-        and target is not None
-        and all(
-            target.served.min <= use.version <= target.served.max
-            for use in case.uses.get(apis.API_VERSIONS, ())
-        )
-    )
+    uses = case.uses.get(apis.API_VERSIONS, ())
+    has_all = target is not None and all(target.served.has(use.version) for use in uses)
+    return case.tried == {apis.API_VERSIONS} and has_all
 
 
 def _seen_so_far(case: Case) -> str:

@@ -113,13 +113,11 @@ def by_answers(evidence: ClientEvidence, uses: Uses, source: str) -> list[Answer
     if not failing:
         failing += _behind_closed_gates(evidence, uses, source, client_roles)
     if not failing and _asks_only_for_its_coordinator(evidence, uses):
-        failing.append(
-            AnsweredWithErrors(
-                f"it looks its coordinator up again and again on {source} and then requests nothing from it: it needs a request "
-                f"that brokers on {source} do not accept (share groups, for example), or it fails itself",
-                upgrade_helps=False,
-            )
+        reason = (
+            f"it looks its coordinator up again and again on {source} and then requests nothing from it: it needs a request "
+            f"that brokers on {source} do not accept (share groups, for example), or it fails itself"
         )
+        failing.append(AnsweredWithErrors(reason, upgrade_helps=False))
     return failing
 
 

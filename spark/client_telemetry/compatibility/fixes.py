@@ -171,14 +171,9 @@ def _other_release_that_serves(reasons: list[Finding], case: Case) -> str | None
         if reason.api_key is not None
     ]
 
-    def serves_them(release: str) -> bool:
-        api_ranges = served.by(release)
-        return all(
-            key in api_ranges and api_ranges[key].served.min <= version <= api_ranges[key].served.max
-            for key, version in refused_requests
-        )
-
-    return _other_target(case, serves_them)
+    return _other_target(
+        case, lambda release: all(served.serves(release, *request) for request in refused_requests)
+    )
 
 
 def _version_that_works(case: Case, keys: frozenset[int]) -> tuple[int, ...] | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import fingerprints, fixes, inference
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.evidence import ClientEvidence, earliest, format_versions, latest
+from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, earliest, format_versions, latest
 from client_telemetry.compatibility.verdict import Finding
 from client_telemetry.knowledge import apis, known_issues
 from client_telemetry.knowledge.api_key import ApiKey
@@ -265,11 +265,13 @@ def _any_library(case: Case, issue: KnownIssue) -> Suspect | None:
     if issue.api_key is None:
         is_so = issue.condition_test.mechanism_met(case.circumstances) == Answer.YES
         return _any_version(issue) if is_so else None
-    issue_versions = issue.versions.split()
-    uses = case.uses.get(issue.api_key, [])
-    if not any(not issue_versions or str(use.version) in issue_versions for use in uses):
-        return None
-    return _any_version(issue, Confidence.OBSERVED)
+    return _any_version(issue, Confidence.OBSERVED) if _uses_of(case, issue) else None
+
+
+def _uses_of(case: Case, issue: KnownIssue) -> list[ApiUse]:
+    """Its requests that an issue is about."""
+    versions, uses = issue.versions.split(), case.uses.get(-1 if issue.api_key is None else issue.api_key, [])
+    return [use for use in uses if not versions or str(use.version) in versions]
 
 
 def _library(case: Case) -> Suspect | None:
@@ -308,14 +310,7 @@ def _possibly_unsupported(case: Case, issue: KnownIssue) -> Finding | None:
 
 
 def _finding(case: Case, issue: KnownIssue, who: Suspect) -> Finding:
-    uses = []
-    if issue.api_key is not None:
-        issue_versions = issue.versions.split()
-        uses = [
-            use
-            for use in case.uses.get(issue.api_key, [])
-            if not issue_versions or str(use.version) in issue_versions
-        ]
+    uses = _uses_of(case, issue)
     return Finding(
         rule_id=issue.rule_id,
         verdict=issue.verdict,

@@ -132,7 +132,7 @@ def _refused(case: Case, key: int, uses: list[ApiUse]) -> Finding | None:
     target = case.target_api(key)
     if target is None and case.source_api(key) is None:
         return None
-    again = [use for use in uses if target is None or not _within(use.version, target.served)]
+    again = [use for use in uses if target is None or not target.served.has(use.version)]
     finding = _finding(
         case, key, Verdict.BREAKS if again else Verdict.SAFE, Confidence.OBSERVED, again or uses
     )
@@ -153,7 +153,7 @@ def _observed(case: Case, key: int) -> Finding | None:
     uses, target, source = case.uses[key], case.target_api(key), case.source_api(key)
     if target is None and source is None:
         return _answered_beyond_the_release(case, key)
-    outside = [use for use in uses if target is None or not _within(use.version, target.served)]
+    outside = [use for use in uses if target is None or not target.served.has(use.version)]
     if not outside:
         return _still_served(case, key)
     if target is None and _falls_back(case, key):
@@ -166,7 +166,7 @@ def _observed(case: Case, key: int) -> Finding | None:
     declared = case.declared(key)
     if declared is not None:
         return _by_range(case, key, declared)
-    if not below and any(_within(use.version, target.advertised) for use in outside):
+    if not below and any(target.advertised.has(use.version) for use in outside):
         # A client that goes by what brokers advertise would send one of these again.
         sent = apis.in_words(format_versions([use.version for use in outside]))
         return _not_known(case, key, f"was seen with {sent}; {case.target} advertises that, and refuses it")
@@ -296,11 +296,11 @@ def _by_other_releases(case: Case, key: int) -> Finding | None:
     refused = [
         ApiUse(key, version)
         for release, version in sent
-        if not _within(version, target.served)
+        if not target.served.has(version)
         and key in served.by(release)
         and served.by(release)[key].advertised.max >= target.served.min
     ]
-    if not refused and not all(_within(version, target.served) for _, version in sent):
+    if not refused and not all(target.served.has(version) for _, version in sent):
         return None
     uses = refused or [ApiUse(key, version) for _, version in sent]
     finding = _finding(case, key, Verdict.BREAKS if refused else Verdict.SAFE, Confidence.INFERRED, uses)
@@ -408,7 +408,3 @@ def _accepts(case: Case, key: int) -> str:
     if not target.serves_any:
         return f"{case.target} accepts {gated} and the program is restarted"
     return f"{case.target} accepts {apis.in_words(target.served)}{f', {gated}' if gated else ''}"
-
-
-def _within(version: int, versions: Versions) -> bool:
-    return versions.min <= version <= versions.max

@@ -95,11 +95,9 @@ def applications(clients: Iterable[ClientRow]) -> int:
 
 def _why_no_client(rule: OwnerRule, matches: Sequence[Match]) -> str:
     earlier = {match.rule.name for match in matches if rule in match.later and match.rule}
-    return (
-        f"an earlier rule matches its clients: {', '.join(sorted(earlier))}"
-        if earlier
-        else "matches no client"
-    )
+    if not earlier:
+        return "matches no client"
+    return f"an earlier rule matches its clients: {', '.join(sorted(earlier))}"
 
 
 def _client(client: ClientRow) -> str:

@@ -44,10 +44,6 @@ def on(library: str, refused: Collection[int], target: str) -> str:
     for advice in _advices_by_library().get(library, ()):
         if advice.api_keys and not advice.api_keys & set(refused):
             continue
-        if advice.where_served:
-            key, version = advice.where_served
-            api = served.by(target).get(key)
-            if api is None or not api.served.min <= version <= api.served.max:
-                continue
-        texts.append(advice.text)
+        if advice.where_served is None or served.serves(target, *advice.where_served):
+            texts.append(advice.text)
     return ", ".join(texts)

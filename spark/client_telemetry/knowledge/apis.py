@@ -32,6 +32,9 @@ class Versions(NamedTuple):
     min: int
     max: int
 
+    def has(self, version: int) -> bool:
+        return self.min <= version <= self.max
+
     def __str__(self) -> str:
         if self.min > self.max:
             return "none"

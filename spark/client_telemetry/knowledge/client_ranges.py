@@ -5,6 +5,7 @@ libraries add request versions at the top, and upgrades remove them at the botto
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -92,9 +93,7 @@ def every() -> tuple[Row, ...]:
 
 
 def can_send(version: int, versions: Versions, also_sends: Versions | None) -> bool:
-    return versions.min <= version <= versions.max or (
-        also_sends is not None and also_sends.min <= version <= also_sends.max
-    )
+    return versions.has(version) or (also_sends is not None and also_sends.has(version))
 
 
 @cache
@@ -158,11 +157,12 @@ def of(library: str, version: tuple[int, ...], key: int) -> Row | None:
     """What this library version can use of an API; None if that is unknown or it does not use it."""
     if not known(library) or _is_beyond(library, version):
         return None
-    capped = min(version, newest(library))
-    for row in _ranges_by_library().get(library, {}).get(key, ()):
-        if row.version_from <= capped <= row.version_to:
-            return row
-    return None
+    return _covering(_ranges_by_library()[library], min(version, newest(library)), key)
+
+
+def _covering(ranges: Mapping[int, Sequence[Row]], version: tuple[int, ...], key: int) -> Row | None:
+    fitting = (row for row in ranges.get(key, ()) if row.version_from <= version <= row.version_to)
+    return next(fitting, None)
 
 
 @cache
@@ -189,11 +189,6 @@ def of_unnamed(identity: Identity, key: int) -> Row | None:
     """
     if identity.configuration is None or identity.version is None:
         return None
-    rows_by_api = _unnamed(identity.library, identity.configuration)
-    newest_row = max((row.version_to for of_api in rows_by_api.values() for row in of_api), default=None)
-    if newest_row is None:
-        return None
-    version = min(identity.version, newest_row)
-    return next(
-        (row for row in rows_by_api.get(key, ()) if row.version_from <= version <= row.version_to), None
-    )
+    ranges = _unnamed(identity.library, identity.configuration)
+    newest_known = max((row.version_to for of_api in ranges.values() for row in of_api), default=())
+    return _covering(ranges, min(identity.version, newest_known), key)

@@ -125,11 +125,8 @@ def normal_name(kind: str, name: str) -> str:
     if kind == "maven":
         # Syft takes the artifact for the group of a jar without pom.properties, as all of Kafka's are (built by Gradle).
         group, _, artifact = name.partition("/")
-        return (
-            f"{_KAFKA}/{artifact}"
-            if group == artifact and (kind, f"{_KAFKA}/{artifact}") in _by_name()
-            else name
-        )
+        kafkas = f"{_KAFKA}/{artifact}"
+        return kafkas if group == artifact and (kind, kafkas) in _by_name() else name
     return carried_versions.normal_name(kind, name)
 
 

@@ -58,7 +58,7 @@ class BrokerApi(NamedTuple):
         """
         chosen = min(client.max, self.advertised.max)
         lowest = max(client.min, self.advertised.min)
-        return lowest <= chosen and self.served.min <= chosen <= self.served.max
+        return lowest <= chosen and self.served.has(chosen)
 
 
 @cache
@@ -159,13 +159,10 @@ def dropped(from_release: str, to_release: str, closed: tuple[Gate, ...] = ()) -
     )
 
 
-def releases_that_serve(key: int, version: int, after: str) -> tuple[str, ...]:
-    """Known releases newer than `after` that serve this request version, oldest first."""
-    return tuple(
-        release
-        for release in releases.newer_than(after)
-        if key in by(release) and by(release)[key].served.min <= version <= by(release)[key].served.max
-    )
+def serves(release: str, key: int, version: int) -> bool:
+    """Whether a release accepts this request version."""
+    api = by(release).get(key)
+    return api is not None and api.served.has(version)
 
 
 @cache

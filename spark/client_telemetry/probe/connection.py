@@ -67,7 +67,8 @@ class Connection:
         self._correlation_id += 1
         deadline = time.monotonic() + timeout_s
         with _as_broken_connection():
-            self._send(frame(self._correlation_id), deadline)
+            self._socket.settimeout(_left(deadline))
+            self._socket.sendall(frame(self._correlation_id))
             (length,) = struct.unpack(">i", self._read(4, deadline))
             _check_length(length)
             answer = self._answer(length, deadline, looked_for)
@@ -83,10 +84,6 @@ class Connection:
         """OpenSSL's name of it; None without TLS."""
         chosen = self._socket.cipher() if isinstance(self._socket, ssl.SSLSocket) else None
         return chosen[0] if chosen else None
-
-    def _send(self, content: bytes, deadline: float) -> None:
-        self._socket.settimeout(_left(deadline))
-        self._socket.sendall(content)
 
     def _read(self, length: int, deadline: float) -> bytes:
         content = b""

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -94,13 +95,11 @@ def _first_answer(
     bootstrap: Sequence[Listener], limits: Limits, measured: Measured
 ) -> tuple[Listener, answers.AdvertisedVersions] | None:
     for entry in bootstrap:
-        asker = Asker(entry, limits)
-        try:
-            return entry, asker.hello()
-        except BrokenConnection as error:
-            measured.failures[str(entry.address)] = _named(entry.address, error)
-        finally:
-            asker.close()
+        with closing(Asker(entry, limits)) as asker:
+            try:
+                return entry, asker.hello()
+            except BrokenConnection as error:
+                measured.failures[str(entry.address)] = _named(entry.address, error)
     return None
 
 
@@ -118,15 +117,13 @@ def _cluster(
             f"{entry.address} does not advertise Metadata {_METADATA_VERSION}: its other brokers were not asked"
         )
         return None
-    asker = Asker(entry, limits)
-    try:
-        _, answer = asker.ask(request_bodies.requests()[ApiKey.METADATA, _METADATA_VERSION])
-        return answers.cluster(answer.payload) if answer else None
-    except (BrokenConnection, probing.StoppedAnswering) as error:
-        measured.notes.append(f"{entry.address}: its other brokers were not asked: {error}")
-        return None
-    finally:
-        asker.close()
+    with closing(Asker(entry, limits)) as asker:
+        try:
+            _, answer = asker.ask(request_bodies.requests()[ApiKey.METADATA, _METADATA_VERSION])
+            return answers.cluster(answer.payload) if answer else None
+        except (BrokenConnection, probing.StoppedAnswering) as error:
+            measured.notes.append(f"{entry.address}: its other brokers were not asked: {error}")
+            return None
 
 
 def _members(cluster: Cluster | None, entry: Address) -> list[tuple[str, Address]]:
@@ -143,34 +140,27 @@ def _probe(
     progress: Callable[[str], None],
     wanted: Collection[int] | None,
 ) -> None:
-    asker = Asker(at, limits)
-    try:
-        measured.mechanisms[name] = _mechanisms(at, limits) if at.uses_sasl else ()
-        measured.brokers[name] = probing.probe(asker, progress, wanted)
-    except BrokenConnection as error:
-        measured.failures[name] = _named(at.address, error)
-    finally:
-        asker.close()
+    with closing(Asker(at, limits)) as asker:
+        try:
+            measured.mechanisms[name] = answers.mechanisms(_handshake(at, limits)) if at.uses_sasl else ()
+            measured.brokers[name] = probing.probe(asker, progress, wanted)
+        except BrokenConnection as error:
+            measured.failures[name] = _named(at.address, error)
 
 
-def _mechanisms(at: Listener, limits: Limits) -> tuple[str, ...]:
-    """What the listener enables, which a broker lists to whoever asks for a mechanism that it does not have. Before a login."""
+def _handshake(at: Listener, limits: Limits) -> bytes:
+    """What a broker answers, before a login, to whoever asks for a mechanism that it does not have: it lists those of the listener."""
     request = request_bodies.requests()[ApiKey.SASL_HANDSHAKE, 1]
     with at.connect() as opened:
-        return answers.mechanisms(opened.ask(request.frame, limits.answer_s).payload)
+        return opened.ask(request.frame, limits.answer_s).payload
 
 
 def _mechanisms_wanted(entry: Listener, limits: Limits) -> tuple[str, ...]:
     """Mechanisms of a listener that wants a login; empty if it wants none, and answers that this is not the time for one."""
-    request = request_bodies.requests()[ApiKey.SASL_HANDSHAKE, 1]
     try:
-        with entry.connect() as opened:
-            payload = opened.ask(request.frame, limits.answer_s).payload
-        return (
-            answers.mechanisms(payload)
-            if answers.error_code(payload, 4) == answers.UNSUPPORTED_MECHANISM
-            else ()
-        )
+        payload = _handshake(entry, limits)
+        wants_login = answers.error_code(payload, 4) == answers.UNSUPPORTED_MECHANISM
+        return answers.mechanisms(payload) if wants_login else ()
     except BrokenConnection:
         return ()
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from client_telemetry.formats.target_file import Content, parse_ranges
-from client_telemetry.knowledge import apis, measured_targets, served
+from client_telemetry.knowledge import measured_targets, served
 from client_telemetry.knowledge.api_key import ApiKey
 from client_telemetry.probe.probing import ANSWERED, CLOSED, GARBLED, REFUSED, SILENT
 from client_telemetry.tables.rows import ClientRow
@@ -112,13 +112,5 @@ def _side(lowest: int | None, version: int) -> str:
 
 
 def _expected(releases: Iterable[str], pair: Pair) -> bool | None:
-    key, version = pair
-    accepted = set()
-    for release in releases:
-        api = served.by(release).get(key)
-        accepted.add(api is not None and api.served.min <= version <= api.served.max)
+    accepted = {served.serves(release, *pair) for release in releases}
     return accepted.pop() if len(accepted) == 1 else None
-
-
-def api_name(pair: Pair) -> str:
-    return apis.name(pair[0])

@@ -5,18 +5,17 @@ what the report says. It changes no verdict. (client_telemetry.formats.trial_fil
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from client_telemetry.console.counted import first_of
 from client_telemetry.formats import trial_file
 from client_telemetry.formats.report_file import Application, Client, Report
 from client_telemetry.formats.target_file import parse_ranges
-from client_telemetry.formats.trial_file import REPLAY, SCHEMA_VERSION, Replay
+from client_telemetry.formats.trial_file import SCHEMA_VERSION, Replay
 from client_telemetry.formats.trial_file import Application as ReplayedApplication
 from client_telemetry.knowledge import apis, releases, served
 from client_telemetry.knowledge.vocabulary import KnownBy, Verdict
-from client_telemetry.probe import probing, replay
+from client_telemetry.probe import probing
 from client_telemetry.probe.replay import ABOVE, Pair, Replayed
 
 ANSWERED, REFUSED, OPEN, NOT_REPLAYED = "answered", "refused", "open", "not_replayed"
@@ -63,7 +62,9 @@ def document(report: Report, of_fleet: Iterable[Replayed], target: Brokers) -> R
             application,
             of_application(
                 application["outcome"],
-                by_application[_key(application)],
+                by_application[
+                    application["principal"] or "", application["owner"] or "", application["name"]
+                ],
                 predicted(report["clients"][place] for place in application["clients"]),
                 from_release,
             ),
@@ -84,10 +85,6 @@ def document(report: Report, of_fleet: Iterable[Replayed], target: Brokers) -> R
         "safe": _counts(safe),
         "applications": applications,
     }
-
-
-def _key(application: Application) -> tuple[str, str, str]:
-    return application["principal"] or "", application["owner"] or "", application["name"]
 
 
 def predicted(clients: Iterable[Client]) -> set[Pair]:
@@ -145,7 +142,7 @@ def _is_proof(each: Replayed, from_release: str) -> bool:
 
 
 def _names(replayed: Sequence[Replayed]) -> str:
-    names = [f"{replay.api_name(each.sent.pair)} v{each.sent.pair[1]} ({each.outcome})" for each in replayed]
+    names = [f"{apis.name(each.sent.pair[0])} v{each.sent.pair[1]} ({each.outcome})" for each in replayed]
     return first_of(names, _NAMED)
 
 
@@ -162,7 +159,3 @@ def _application(application: Application, result: Result, is_of_target: bool) -
 
 def _counts(applications: Sequence[ReplayedApplication]) -> dict[str, int]:
     return trial_file.counts(applications, (ANSWERED, REFUSED, OPEN, NOT_REPLAYED))
-
-
-def write(folder: Path, content: Replay) -> Path:
-    return trial_file.write(folder, REPLAY, content)

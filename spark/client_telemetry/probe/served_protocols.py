@@ -19,7 +19,9 @@ YES, NO = "yes", "no"
 def of(brokers: Collection[BrokerAnswers], finalized: Mapping[str, int]) -> dict[str, str]:
     """`yes`, `no`, or why it is not known. `finalized`: feature -> level."""
     found = {name: _of_api(brokers, key) for name, key in _BY_API.items()}
-    found["client metrics (KIP-714)"] = _metrics(brokers)
+    # A broker without a plugin for metrics does not advertise GetTelemetrySubscriptions, and answers PushTelemetry all the same.
+    metrics = [ApiKey.GET_TELEMETRY_SUBSCRIPTIONS in broker.advertised.versions for broker in brokers]
+    found["client metrics (KIP-714)"] = YES if all(metrics) else NO
     return found | {
         f"transactions, level {level}": _transactions(brokers, finalized, level) for level in (0, 1, 2)
     }
@@ -38,12 +40,6 @@ def _of_api(brokers: Collection[BrokerAnswers], key: int, version_from: int = 0)
     if all(ANSWERED in of_broker for of_broker in outcomes):
         return YES
     return NO if all(outcomes) else "not asked"
-
-
-def _metrics(brokers: Collection[BrokerAnswers]) -> str:
-    """A broker without a plugin for metrics does not advertise GetTelemetrySubscriptions, and answers PushTelemetry all the same."""
-    advertised = [ApiKey.GET_TELEMETRY_SUBSCRIPTIONS in broker.advertised.versions for broker in brokers]
-    return YES if all(advertised) else NO
 
 
 def _transactions(brokers: Collection[BrokerAnswers], finalized: Mapping[str, int], level: int) -> str:

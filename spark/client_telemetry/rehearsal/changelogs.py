@@ -135,7 +135,8 @@ def _in_tar(content: bytes) -> str:
     """The changelog nearest to the root of a tar.gz. Raises NoChangelog or NotInstalled."""
     try:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
-            found = [each for each in archive if each.isfile() and _is_changelog(each.name)]
+            shallow = [each for each in archive if each.isfile() and each.name.count("/") < _DEEPEST]
+            found = [each for each in shallow if _FILE.fullmatch(each.name.rpartition("/")[2])]
             if not found:
                 raise NoChangelog("its artefact has no changelog")
             nearest = min(found, key=lambda each: (each.name.count("/"), each.name))
@@ -143,8 +144,3 @@ def _in_tar(content: bytes) -> str:
             return file.read(MOST_TEXT).decode(errors="replace") if file else ""
     except (tarfile.TarError, EOFError, OSError) as error:
         raise NotInstalled(f"its artefact cannot be read: {error}") from error
-
-
-def _is_changelog(name: str) -> bool:
-    parts = name.split("/")
-    return len(parts) <= _DEEPEST and _FILE.fullmatch(parts[-1]) is not None

@@ -86,23 +86,19 @@ def _difference(library: str, key: int, row: Row | None, runs: Sequence[OnReleas
     """Empty: none."""
     if row is None:
         return f"v{lowest} is sent, and the table has no row"
-    sent = {run.release: _versions(run, key) for run in runs}
+    sent = {
+        run.release: {each.version for each in run.sent if each.api_key == key and each.is_accepted}
+        for run in runs
+    }
     for version in sorted(set().union(*sent.values())):
         if not client_ranges.can_send(version, row.versions, row.also_sends):
             return f"v{version} is sent, and the table has {apis.in_words(row.versions)}"
     newest = next(release for release in reversed(sent) if sent[release])
     expected = min(row.versions.max, served.by(newest)[key].advertised.max)
-    if max(sent[newest]) == expected or _may_hold_back(library, key, row):
+    holds_back = row.configuration in (_SEVERAL, "any") or key in fingerprints.TAKES_LOWER.get(library, ())
+    if max(sent[newest]) == expected or holds_back:
         return ""
     return f"v{max(sent[newest])} is sent to {newest}, and the table lets v{expected} expect"
-
-
-def _versions(run: OnRelease, key: int) -> set[int]:
-    return {each.version for each in run.sent if each.api_key == key and each.is_accepted}
-
-
-def _may_hold_back(library: str, key: int, row: Row) -> bool:
-    return row.configuration in (_SEVERAL, "any") or key in fingerprints.TAKES_LOWER.get(library, ())
 
 
 def messages(library: str, version: str, subject: Subject, runs: Sequence[OnRelease]) -> list[list[str]]:

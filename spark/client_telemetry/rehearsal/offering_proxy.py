@@ -42,7 +42,7 @@ class OfferingProxy:
 
     def accepts(self, key: int, version: int) -> bool:
         api = self.offered.get(key)
-        return api is not None and api.served.min <= version <= api.served.max
+        return api is not None and api.served.has(version)
 
 
 @contextmanager

@@ -2,11 +2,10 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from client_telemetry.formats import trial_file
 from client_telemetry.formats.report_file import Application, Report
-from client_telemetry.formats.trial_file import REHEARSAL, SCHEMA_VERSION, Rehearsal
+from client_telemetry.formats.trial_file import SCHEMA_VERSION, Rehearsal
 from client_telemetry.formats.trial_file import Application as RehearsedApplication
 from client_telemetry.knowledge.vocabulary import KnownBy, Verdict
 from client_telemetry.rehearsal import conclusions
@@ -83,7 +82,3 @@ def _library(outcome: Outcome) -> dict[str, object]:
         "steps": {sandbox.text: steps for sandbox, steps in outcome.steps.items()},
         "control": outcome.control,
     }
-
-
-def write(folder: Path, content: Rehearsal) -> Path:
-    return trial_file.write(folder, REHEARSAL, content)

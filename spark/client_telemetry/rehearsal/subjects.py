@@ -222,14 +222,12 @@ def _pin(library: str, version: _Version, seen: Mapping[int, int], from_release:
     telling = {key: version for key, version in seen.items() if key in ranges and key in _TELLING}
     for pin, release in {"": from_release, **_PINS}.items():
         offered = served.by(release)
-        if all(version == _chosen(ranges[key], offered, key) for key, version in telling.items()):
+        if all(
+            key in offered and version == min(ranges[key], offered[key].advertised.max)
+            for key, version in telling.items()
+        ):
             return pin
     return None
-
-
-def _chosen(most: int, offered: Mapping[int, served.BrokerApi], key: int) -> int:
-    """A request that no release has is one that this one does not explain."""
-    return min(most, offered[key].advertised.max) if key in offered else -1
 
 
 def libraries(subjects: Iterable[Subject]) -> list[str]:

@@ -95,13 +95,9 @@ def _interval(text: str) -> str:
     whole = f"Write a whole number of milliseconds from {MIN_INTERVAL_MS} to {MAX_INTERVAL_MS}"
     if with_unit and len(with_unit[1]) < 20 and (not with_unit[2] or with_unit[2] in _UNITS_MS):
         interval_ms = int(with_unit[1]) * _UNITS_MS.get(with_unit[2], 1)
-        nearest = min(
-            max(interval_ms, MIN_INTERVAL_MS),
-            DEFAULT_INTERVAL_MS if interval_ms > MAX_INTERVAL_MS else interval_ms,
-        )
         if interval_ms > MAX_INTERVAL_MS:
-            return f"{whole}, for instance {nearest}: a longer interval has no effect."
-        return f"{whole}, for instance {max(nearest, MIN_INTERVAL_MS)}."
+            return f"{whole}, for instance {DEFAULT_INTERVAL_MS}: a longer interval has no effect."
+        return f"{whole}, for instance {max(interval_ms, MIN_INTERVAL_MS)}."
     return f"{whole}."
 
 
@@ -235,12 +231,7 @@ def _metric(prefix: str, prefixes: Collection[str], known: Collection[str]) -> s
     doubt = f"No known metric begins with {prefix}: "
     if "*" in prefix:
         return f"{doubt}metrics are prefixes, without a *; write {prefix.partition('*')[0] or ALL_METRICS}."
-    plain = (
-        re.sub(r"-metrics(?=[./:]|$)", "", prefix.strip().lower())
-        .replace("-", ".")
-        .replace("/", ".")
-        .replace(":", ".")
-    )
+    plain = re.sub(r"[-/:]", ".", re.sub(r"-metrics(?=[./:]|$)", "", prefix.strip().lower()))
     for candidate in (plain, f"org.apache.kafka.{plain}", f"{plain}.", f"org.apache.kafka.{plain}."):
         if any(metric.startswith(candidate) for metric in known):
             return f"{doubt}write {candidate}."

@@ -177,11 +177,9 @@ def _is_wanted(goal: Goal, observed: ObservedInstance) -> bool:
 def _metric_names(goal: Goal, instances: Sequence[ObservedInstance]) -> tuple[list[str], list[str]]:
     if not isinstance(goal.metrics, str):
         return list(goal.metrics), []
-    types = (
-        {goal.client_type}
-        if goal.client_type
-        else {kind for instance in instances for kind in instance.client_types}
-    )
+    types = {kind for instance in instances for kind in instance.client_types}
+    if goal.client_type:
+        types = {goal.client_type}
     names = [
         name for kind in (PRODUCER, CONSUMER) if kind in types for name in names_about(goal.metrics, kind)
     ]
@@ -239,11 +237,8 @@ def _candidates(instances: Sequence[ObservedInstance]) -> Iterator[dict[str, str
     begin = {"client_id": quoted(common) + ".*"} if len(ids) > 1 and common else {}
     alternatives = {"client_id": alternation(ids)} if ids and len(ids) <= _LONGEST_ALTERNATIVE else {}
     addresses = sorted({observed.instance.source_address or "" for observed in instances} - {""})
-    places = (
-        {"client_source_address": alternation(addresses)}
-        if 0 < len(addresses) <= _LONGEST_ALTERNATIVE
-        else {}
-    )
+    are_few = 0 < len(addresses) <= _LONGEST_ALTERNATIVE
+    places = {"client_source_address": alternation(addresses)} if are_few else {}
     yield from (
         {}, software, begin, exact, software | begin, alternatives, software | alternatives, exact | alternatives,
         alternatives | places, exact | alternatives | places,
