@@ -169,11 +169,9 @@ def _identified(
             (exactly,), exactly, product, (f"its client id is {own}'s default and has the version",)
         )
     if of_id is not None:
-        why = (
-            f"its client id is a default of {own}"
-            if own
-            else f"its client id is {product}'s own, which has {inside} inside"
-        )
+        why = f"its client id is a default of {own}"
+        if not own:
+            why = f"its client id is {product}'s own, which has {inside} inside"
         return Identification((of_id,), of_id, product, (why,))
     if not requests or not candidates:
         return Identification((), None, product, (f"its client id is {product}'s own",)) if product else None
@@ -217,11 +215,9 @@ def _what_distinguishes(
     if not best:
         reasons = ["no API has just the version that one of them uses here"]
     else:
-        apis_of = (
-            "its only API has"
-            if of_apis == 1
-            else f"{best} of {of_apis} APIs {'has' if best == 1 else 'have'}"
-        )
+        apis_of = f"{best} of {of_apis} APIs {'has' if best == 1 else 'have'}"
+        if of_apis == 1:
+            apis_of = "its only API has"
         whose = "each of them uses" if len(ahead) == len(ranked) > 1 else _joined(ahead, "uses", "use")
         reasons = [f"{apis_of} the version that {whose} here"]
         if len(ahead) == 1 < len(ranked):

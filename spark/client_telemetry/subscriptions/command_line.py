@@ -110,11 +110,9 @@ def _answer_rows(
 
 
 def refusal(error: RefusedByKafka) -> str:
-    consequence = (
-        "Kafka refuses it"
-        if error.by_controller
-        else "the controller accepts it and every broker fails to apply it"
-    )
+    consequence = "Kafka refuses it"
+    if not error.by_controller:
+        consequence = "the controller accepts it and every broker fails to apply it"
     return f"subscription {error.name!r}: {consequence}: {error.error}: {error.message}"
 
 
