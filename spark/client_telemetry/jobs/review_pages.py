@@ -4,7 +4,6 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from operator import itemgetter
 from typing import NamedTuple
 
 from client_telemetry.activity.client_metrics import Series
@@ -86,7 +85,7 @@ def _report(stage: Stage, name: ReviewName, review: Review, metrics: MetricRevie
     cluster_name, report_id = stage.cluster_name, name.plan.report_id
     link = f"../../../upgrade_impact/{folder_name(cluster_name)}/{folder_name(report_id or '')}/{PAGE}"
     others = [
-        rule_records.RuleRecord(row["rule_id"], *itemgetter(*rule_records.COUNTS)(row))
+        rule_records.from_row(row)
         for row in stage.lake.rows(RULE_RECORDS)
         if (row["cluster_id"], row["review_id"]) != (stage.cluster, name.review_id)
     ]

@@ -8,6 +8,7 @@ recall     the share of clients that failed in what the rule is about for which 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import cast
 
 from client_telemetry.knowledge import known_issues
@@ -82,6 +83,10 @@ def totals(records: Iterable[RuleRecord]) -> tuple[RuleRecord, ...]:
         for name in COUNTS:
             own[name] += getattr(record, name)
     return tuple(RuleRecord(rule_id, **own) for rule_id, own in sorted(sums.items()))
+
+
+def from_row(row: RuleRecordRow) -> RuleRecord:
+    return RuleRecord(row["rule_id"], *itemgetter(*COUNTS)(row))
 
 
 def table_rows(
