@@ -19,6 +19,7 @@ that says why, and nothing changed.
 
 import argparse
 import datetime as dt
+import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -223,44 +224,18 @@ def key(arguments: Sequence[str] | None) -> int:
     return 0
 
 
-def newer(arguments: Sequence[str] | None) -> int:
-    from client_telemetry.cli.knowledge_measure import list_newer
-
-    return list_newer(arguments)
-
-
-def measure(arguments: Sequence[str] | None) -> int:
-    from client_telemetry.cli import knowledge_measure
-
-    return knowledge_measure.measure(arguments)
-
-
-def changelogs(arguments: Sequence[str] | None) -> int:
-    from client_telemetry.cli import knowledge_changelogs
-
-    return knowledge_changelogs.main(arguments)
-
-
-def configuration(arguments: Sequence[str] | None) -> int:
-    from client_telemetry.cli import knowledge_configuration
-
-    return knowledge_configuration.main(arguments)
-
-
-def metrics(arguments: Sequence[str] | None) -> int:
-    from client_telemetry.cli import knowledge_metrics
-
-    return knowledge_metrics.main(arguments)
-
-
-def build(arguments: Sequence[str] | None) -> int:
-    from client_telemetry.cli import knowledge_build
-
-    return knowledge_build.main(arguments)
-
-
 def _add_trust(parser: Arguments) -> None:
     parser.add_argument("--trust", metavar="KEY", help="public key to trust too, or a file of them")
+
+
+def _imported(module: str, function: str = "main") -> Main:
+    """A command of another module, which is imported when it is run."""
+
+    def run(arguments: Sequence[str] | None) -> int:
+        command: Main = getattr(importlib.import_module(f"client_telemetry.cli.{module}"), function)
+        return command(arguments)
+
+    return run
 
 
 COMMANDS: Mapping[str, tuple[Main, str]] = {
@@ -270,14 +245,23 @@ COMMANDS: Mapping[str, tuple[Main, str]] = {
     "verify": (verify, "signature, digests and contents of a package"),
     "update": (update, "use a newer package: from a URL, folder or file"),
     "configuration": (
-        configuration,
+        _imported("knowledge_configuration"),
         "configuration keys and defaults of brokers that differ between releases",
     ),
-    "metrics": (metrics, "metrics of brokers that are gone or new between releases"),
-    "build": (build, "build a package from the artefacts of releases"),
-    "newer": (newer, "versions of client libraries that registries have and no package knows"),
-    "measure": (measure, "what versions of libraries send to older brokers, and say when refused: runs them"),
-    "changelogs": (changelogs, "what changelogs say of these versions, for a person to read"),
+    "metrics": (_imported("knowledge_metrics"), "metrics of brokers that are gone or new between releases"),
+    "build": (_imported("knowledge_build"), "build a package from the artefacts of releases"),
+    "newer": (
+        _imported("knowledge_measure", "list_newer"),
+        "versions of client libraries that registries have and no package knows",
+    ),
+    "measure": (
+        _imported("knowledge_measure", "measure"),
+        "what versions of libraries send to older brokers, and say when refused: runs them",
+    ),
+    "changelogs": (
+        _imported("knowledge_changelogs"),
+        "what changelogs say of these versions, for a person to read",
+    ),
     "key": (key, "make a signing key"),
 }
 
