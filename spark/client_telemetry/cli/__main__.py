@@ -22,95 +22,53 @@ from client_telemetry.knowledge_package import store
 
 
 class Subcommand(NamedTuple):
-    """`module`: has `main(argv) -> exit code`, and is imported when the subcommand is run. `extra`: what to install for it."""
+    """`extra`: what to install for it. `module`: where its `main(argv) -> exit code` is, if not in this package under its own name; it is
+    imported when the subcommand is run.
+    """
 
-    module: str
     summary: str
     extra: str = "spark"
+    module: str = ""
 
 
 SUBCOMMANDS: Final = {
-    "compatibility": Subcommand(
-        "client_telemetry.cli.compatibility",
-        "verdicts for a list of clients, without data from a cluster",
-    ),
-    "scan": Subcommand(
-        "client_telemetry.cli.scan",
-        "verdicts for the Kafka clients that lock files, SBOMs and images name",
-        extra="scan",
-    ),
-    "join": Subcommand(
-        "client_telemetry.cli.join",
-        "lock files, SBOMs and images beside the clients that brokers saw",
-        extra="scan",
-    ),
-    "report": Subcommand("client_telemetry.cli.report", "the upgrade report from brokers' request logs"),
-    "review": Subcommand(
-        "client_telemetry.cli.review",
-        "what an upgrade did to each client, from brokers' logs or a cluster's tables",
-    ),
-    "run": Subcommand(
-        "client_telemetry.cli.run", "process the bundled sample through Airflow, to its report"
-    ),
-    "ask": Subcommand(
-        "client_telemetry.cli.ask", "an upgrade question of a cluster's tables, through Airflow"
-    ),
-    "ui": Subcommand("client_telemetry.cli.ui", "Airflow with the fleet's pages and reports, until Ctrl-C"),
-    "requarantine": Subcommand(
-        "client_telemetry.cli.requarantine", "reprocess days that have quarantined records, through Airflow"
-    ),
+    "compatibility": Subcommand("verdicts for a list of clients, without data from a cluster"),
+    "scan": Subcommand("verdicts for the Kafka clients that lock files, SBOMs and images name", extra="scan"),
+    "join": Subcommand("lock files, SBOMs and images beside the clients that brokers saw", extra="scan"),
+    "report": Subcommand("the upgrade report from brokers' request logs"),
+    "review": Subcommand("what an upgrade did to each client, from brokers' logs or a cluster's tables"),
+    "run": Subcommand("process the bundled sample through Airflow, to its report"),
+    "ask": Subcommand("an upgrade question of a cluster's tables, through Airflow"),
+    "ui": Subcommand("Airflow with the fleet's pages and reports, until Ctrl-C"),
+    "requarantine": Subcommand("reprocess days that have quarantined records, through Airflow"),
     "subscription-check": Subcommand(
-        "client_telemetry.subscriptions.command_line",
         "which client instances a KIP-714 subscription reaches, and what they are asked to push",
+        module="subscriptions.command_line",
     ),
     "probe": Subcommand(
-        "client_telemetry.probe.command_line", "ask brokers which requests they answer, and change nothing"
+        "ask brokers which requests they answer, and change nothing", module="probe.command_line"
     ),
-    "replay": Subcommand(
-        "client_telemetry.cli.replay",
-        "which requests of a fleet other brokers would refuse, and whose they are",
-    ),
+    "replay": Subcommand("which requests of a fleet other brokers would refuse, and whose they are"),
     "rehearse": Subcommand(
-        "client_telemetry.cli.rehearse",
         "install and run the client libraries of a report against a broker of the target release",
         extra="knowledge",
     ),
-    "gate": Subcommand(
-        "client_telemetry.cli.gate", "go or no-go of an upgrade report or a planned upgrade, as an exit code"
-    ),
-    "campaign": Subcommand(
-        "client_telemetry.cli.campaign",
-        "a planned upgrade until its day: states, pace, gate, and what owners say",
-    ),
-    "tickets": Subcommand(
-        "client_telemetry.cli.tickets", "one ticket for each owner and fix, as CSV or in an issue tracker"
-    ),
-    "notify": Subcommand("client_telemetry.cli.notify", "tell owners and operators what is new, once"),
-    "mcp": Subcommand(
-        "client_telemetry.cli.mcp", "answers about published upgrades for programs, by MCP", "mcp"
-    ),
+    "gate": Subcommand("go or no-go of an upgrade report or a planned upgrade, as an exit code"),
+    "campaign": Subcommand("a planned upgrade until its day: states, pace, gate, and what owners say"),
+    "tickets": Subcommand("one ticket for each owner and fix, as CSV or in an issue tracker"),
+    "notify": Subcommand("tell owners and operators what is new, once"),
+    "mcp": Subcommand("answers about published upgrades for programs, by MCP", extra="mcp"),
     "history": Subcommand(
-        "client_telemetry.cli.history",
-        "when each application or client was first and last seen, and since when it is gone",
+        "when each application or client was first and last seen, and since when it is gone"
     ),
-    "lake-copy": Subcommand(
-        "client_telemetry.cli.lake_copy", "copy a lake to another place, or restore a backup of it there"
-    ),
+    "lake-copy": Subcommand("copy a lake to another place, or restore a backup of it there"),
     "knowledge": Subcommand(
-        "client_telemetry.cli.knowledge",
-        "the knowledge base: show, update, verify, diff, check, build",
-        "knowledge",
+        "the knowledge base: show, update, verify, diff, check, build", extra="knowledge"
     ),
-    "knowledge-check": Subcommand(
-        "client_telemetry.compatibility.own_knowledge", "the former name of knowledge check"
-    ),
-    "owners": Subcommand("client_telemetry.cli.owners", "try owner rules on the clients of a day"),
-    "convert": Subcommand(
-        "client_telemetry.cli.convert", "convert request logs or OpenTelemetry files to a raw dump"
-    ),
-    "show-record": Subcommand(
-        "client_telemetry.cli.show_record", "print the record of a raw dump that a finding cites"
-    ),
+    "knowledge-check": Subcommand("the former name of knowledge check", module="compatibility.own_knowledge"),
+    "owners": Subcommand("try owner rules on the clients of a day"),
+    "convert": Subcommand("convert request logs or OpenTelemetry files to a raw dump"),
+    "show-record": Subcommand("print the record of a raw dump that a finding cites"),
 }
 
 
@@ -147,7 +105,8 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     program = f"client-telemetry {name}"
     try:
         with ended_at_once(f"{program}: interrupted"):
-            run = importlib.import_module(SUBCOMMANDS[name].module).main
+            module = SUBCOMMANDS[name].module or f"cli.{name.replace('-', '_')}"
+            run = importlib.import_module(f"client_telemetry.{module}").main
             if name != "knowledge":
                 store.activate()
         code: int = run(arguments)
