@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from client_telemetry import Unusable
-from client_telemetry.cli.compared_releases import print_csv, print_json
+from client_telemetry.cli.compared_releases import print_rows
 from client_telemetry.compatibility import configuration_changes, java_properties
 from client_telemetry.compatibility.configuration_changes import (
     JMX_REPORTER,
@@ -84,7 +84,10 @@ def main(arguments: Sequence[str] | None) -> int:
         name: configuration_changes.of_settings(each.settings, *pair, is_part=each.is_part)
         for name, each in own.items()
     }
-    _FORMATS[args.format](pair, changes, settings, args.all)
+    if args.format == "text":
+        _print_text(pair, changes, settings, args.all)
+    else:
+        print_rows(args.format, pair, _COLUMNS, _rows(changes, settings, args.all))
     return NO_GO if any(each.must_change for each in settings.values()) else 0
 
 
@@ -146,7 +149,7 @@ def _read_properties(path: Path, content: bytes) -> list[java_properties.Setting
     return settings
 
 
-def _text(
+def _print_text(
     pair: tuple[str, str], changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_all: bool
 ) -> None:
     for name, settings in own.items():
@@ -308,18 +311,3 @@ def _changes_of_settings(settings: OwnSettings) -> Iterator[tuple[str, Setting, 
         yield "set_value_not_known", found.setting, "", ""
     for found in settings.not_judged:
         yield "set_not_judged", found.setting, "", ""
-
-
-def _csv(
-    pair: tuple[str, str], changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_all: bool
-) -> None:
-    print_csv(_COLUMNS, _rows(changes, own, list_all))
-
-
-def _json(
-    pair: tuple[str, str], changes: Mapping[str, Changes], own: Mapping[str, OwnSettings], list_all: bool
-) -> None:
-    print_json(pair, _COLUMNS, _rows(changes, own, list_all))
-
-
-_FORMATS = {"text": _text, "csv": _csv, "json": _json}

@@ -11,7 +11,7 @@ Exit code 0; 4 if the metrics of a release are not known; 2 for unusable argumen
 import sys
 from collections.abc import Iterator, Sequence
 
-from client_telemetry.cli.compared_releases import print_csv, print_json
+from client_telemetry.cli.compared_releases import print_rows
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import broker_metrics, releases
@@ -42,10 +42,8 @@ def main(arguments: Sequence[str] | None) -> int:
     changes = broker_metrics.changes(*pair)
     if args.format == "text":
         _print_text(pair, changes, args.all)
-    elif args.format == "json":
-        print_json(pair, _COLUMNS, _rows(changes, args.all))
     else:
-        print_csv(_COLUMNS, _rows(changes, args.all))
+        print_rows(args.format, pair, _COLUMNS, _rows(changes, args.all))
     return 0
 
 
