@@ -14,7 +14,6 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.plan import ACKNOWLEDGE, KINDS, WAIVE, BadCampaign, Statement, Target
 from client_telemetry.campaign.plan_edit import add_statement
 from client_telemetry.campaign.plan_file import TARGETS, beside
@@ -62,8 +61,7 @@ def _show(args: argparse.Namespace) -> int:
     from client_telemetry.reports.campaign.view import view
 
     with Progress(f"reading reports in {args.reports}"):
-        campaign, standing, knowledge, until = read_input(args, args.name)
-        decision = decide(campaign, standing.changes, standing.reports, knowledge, until)
+        campaign, standing, decision, until = read_input(args, args.name)
         published = before(campaign.name, args.out) if args.out else None
         shown = view(campaign, standing.changes, standing.reports, decision, until, published)
     if args.out is None:

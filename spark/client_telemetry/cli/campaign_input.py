@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from client_telemetry import knowledge
 from client_telemetry.campaign.continued import Standing, stand
-from client_telemetry.campaign.gate import Knowledge
+from client_telemetry.campaign.gate import Decision, Knowledge, decide
 from client_telemetry.campaign.plan import BadCampaign, Campaign
 from client_telemetry.campaign.plan_file import beside, named, read_campaigns
 from client_telemetry.campaign.report_files import others_in, report_files
@@ -22,7 +22,7 @@ class Input(NamedTuple):
 
     campaign: Campaign
     standing: Standing
-    knowledge: Knowledge
+    decision: Decision
     day: dt.date
 
 
@@ -36,7 +36,8 @@ def read_input(args: argparse.Namespace, name: str) -> Input:
         about = f"{', '.join(campaign.clusters)} to {campaign.target}"
         print(f"no report in {args.reports} is about {about}; there are {others}", file=sys.stderr)
     facts = Knowledge(knowledge.version(), releases.newest_day())
-    return Input(campaign, standing, facts, until)
+    decision = decide(campaign, standing.changes, standing.reports, facts, until)
+    return Input(campaign, standing, decision, until)
 
 
 def campaigns(file: Path) -> tuple[Campaign, ...]:

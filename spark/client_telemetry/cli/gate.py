@@ -14,7 +14,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.campaign.gate import WORDS, decide, decision_document
+from client_telemetry.campaign.gate import WORDS, decision_document
 from client_telemetry.cli.campaign_options import (
     add_campaign,
     add_campaigns_file,
@@ -54,8 +54,7 @@ def _by_campaign(args: argparse.Namespace) -> int:
     from client_telemetry.cli.campaign_input import read_input  # needs a YAML parser, which a report does not
 
     with named_in_errors(args.campaigns):
-        campaign, standing, knowledge, day = read_input(args, args.campaign)
-    decision = decide(campaign, standing.changes, standing.reports, knowledge, day)
+        campaign, _, decision, day = read_input(args, args.campaign)
     if args.format == "json":
         print(json.dumps(decision_document(campaign, decision, day), indent=1))
     else:

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from client_telemetry.campaign.gate import decide
 from client_telemetry.campaign.report_files import Folder
 from client_telemetry.cli.campaign_options import (
     add_campaigns_file,
@@ -95,8 +94,7 @@ def _news(args: argparse.Namespace, settings: Settings) -> Iterator[tuple[str, N
     for campaign in planned:
         if campaign.date < today:
             continue
-        _, standing, knowledge, until = read_input(args, campaign.name)
-        decision = decide(campaign, standing.changes, standing.reports, knowledge, until)
+        _, standing, decision, until = read_input(args, campaign.name)
         shown = view(campaign, standing.changes, standing.reports, decision, until)
         yield from of_campaigns.notices(shown, settings)
         for owner in of_campaigns.without_address(shown) if settings.owners else ():

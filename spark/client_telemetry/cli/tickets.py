@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from client_telemetry.campaign.answers import from_report
-from client_telemetry.campaign.gate import decide
 from client_telemetry.cli.campaign_options import (
     add_campaign,
     add_campaigns_file,
@@ -182,8 +181,7 @@ def _of_campaign(args: argparse.Namespace) -> list[Ticket]:
     from client_telemetry.reports.campaign.view import view
 
     with named_in_errors(args.campaigns):
-        campaign, standing, knowledge, until = read_input(args, args.campaign)
-    decision = decide(campaign, standing.changes, standing.reports, knowledge, until)
+        campaign, standing, decision, until = read_input(args, args.campaign)
     return tickets(view(campaign, standing.changes, standing.reports, decision, until))
 
 
