@@ -23,7 +23,7 @@ from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted
 from client_telemetry.console.progress import Progress
 from client_telemetry.console.refusal import refuses
-from client_telemetry.formats import target_file, trial_file
+from client_telemetry.formats import report_file, target_file, trial_file
 from client_telemetry.formats.report_file import Report
 from client_telemetry.formats.trial_file import Replay
 from client_telemetry.knowledge import apis, measured_targets
@@ -126,7 +126,7 @@ def _sent(lake: Lake, cluster_id: str | None, report: Report | None) -> list[Sen
     partitions: dict[str, object] = {"cluster_id": cluster_id} if cluster_id else {}
     if report:
         question = report["question"]
-        partitions = {"cluster_id": question["cluster_id"], "dt": report_folder.days(question)}
+        partitions = {"cluster_id": question["cluster_id"], "dt": report_file.days(question)}
     return replay.sent_by(lake.each_row(CLIENTS, None, _COLUMNS, **partitions))
 
 

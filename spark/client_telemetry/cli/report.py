@@ -38,7 +38,6 @@ from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.target_argument import named
 from client_telemetry.console.arguments import Arguments
 from client_telemetry.console.counted import counted, first_of
-from client_telemetry.console.elapsed import elapsed_said
 from client_telemetry.console.refusal import refused, refuses
 from client_telemetry.formats import report_file, written_file
 from client_telemetry.identity.hosts import host_names
@@ -157,16 +156,16 @@ def _repeated(args: argparse.Namespace) -> list[str]:
         *("to_release", "from_release", "owners", "knowledge", "scram_users", "mechanisms", "hosts", "name"),
         *("planned_for", "asked_by", "year"),
     )
-    options = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
     zone = [] if args.zone is UTC else [f"--zone={args.zone}"]
     several = {"jar": args.jar, "artefacts": args.artefacts, "workloads": args.workloads}
     of_files = [f"--{name}={file}" for name, files in several.items() for file in files]
-    return [f"--{name}={value}" for name, value in options.items() if value] + zone + of_files
+    return _options(args, *names) + zone + of_files
 
 
 def _report(args: argparse.Namespace) -> int:
     target = exact(named(args.to_release))
-    _check_release_to_leave(args.from_release)
+    if args.from_release is not None and not measured_targets.is_file(args.from_release):
+        BrokerReleases.parse(args.from_release)  # logs are read for minutes
     logs = find_logs(args.logs)
     _say(
         f"{counted(len(logs), 'file')}, {stored_bytes(logs) / 1e6:.1f} MB: finding the brokers that wrote them"
@@ -174,7 +173,8 @@ def _report(args: argparse.Namespace) -> int:
     log_survey = survey(logs, args.zone, _Progress("lines read"), year=args.year)
     _check(log_survey)
     if args.mechanisms:
-        check_listeners(listener_mechanisms(args.mechanisms), _listeners(log_survey))
+        listeners = {each.listener for broker in log_survey.brokers for each in broker.endpoints}
+        check_listeners(listener_mechanisms(args.mechanisms), listeners)
     cluster_id = log_survey.cluster_id or "unknown"
     releases, release = _release_to_leave(log_survey, args.from_release)
     upgrade(release, target)
@@ -208,12 +208,6 @@ def _report(args: argparse.Namespace) -> int:
         _say(decision)
     _say(f"Report: {page}")
     return code
-
-
-def _check_release_to_leave(specified: str | None) -> None:
-    """Before the logs are read, which may take minutes. Raises UnusableRelease."""
-    if specified is not None and not measured_targets.is_file(specified):
-        BrokerReleases.parse(specified)
 
 
 def _release_to_leave(log_survey: Survey, specified: str | None) -> tuple[BrokerReleases, str]:
@@ -294,10 +288,6 @@ def _of_file(file: SurveyedFile) -> Iterator[tuple[str, str]]:
         yield "cut off or damaged", f"{name}: {file.cut}; what comes before that ({lines}) is used"
 
 
-def _listeners(log_survey: Survey) -> set[str]:
-    return {endpoint.listener for broker in log_survey.brokers for endpoint in broker.endpoints}
-
-
 def _server_log(file: SurveyedFile) -> str:
     counts = file.counted
     if not counts:
@@ -363,7 +353,7 @@ def _run_stages(
             *arguments,
         ]
         _say(f"  {stage} …")
-        with elapsed_said(), output_of_libraries_to(args.out / LIBRARIES_LOG):
+        with output_of_libraries_to(args.out / LIBRARIES_LOG):
             code = main_of(stage)(options)
         report = json.loads(result.read_text()) if result.exists() else {}
         if code:
@@ -407,8 +397,8 @@ def _run_stages(
 
 def _options(args: argparse.Namespace, *names: str) -> list[str]:
     """Those that were given, as the stages take them."""
-    values = ((name, getattr(args, name)) for name in names)
-    return [f"--{name.replace('_', '-')}={value}" for name, value in values if value]
+    values = ((name.removesuffix("_release").replace("_", "-"), getattr(args, name)) for name in names)
+    return [f"--{name}={value}" for name, value in values if value]
 
 
 class _Progress:

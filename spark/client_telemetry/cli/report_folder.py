@@ -1,10 +1,9 @@
 """A published upgrade report of which something is tried: a rehearsal, a replay."""
 
-import datetime as dt
 from pathlib import Path
 
 from client_telemetry.formats import report_file
-from client_telemetry.formats.report_file import NotAReport, Question, Report
+from client_telemetry.formats.report_file import NotAReport, Report
 
 
 def read(named: Path) -> tuple[Path, Report]:
@@ -21,9 +20,3 @@ def _checked(report: Report) -> Report:
         report["question"][name]
     report["clients"]
     return report
-
-
-def days(question: Question) -> list[dt.date]:
-    """Of its evidence."""
-    first, last = dt.date.fromisoformat(question["first_dt"]), dt.date.fromisoformat(question["last_dt"])
-    return [first + dt.timedelta(days=number) for number in range((last - first).days + 1)]

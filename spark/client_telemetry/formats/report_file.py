@@ -1,6 +1,7 @@
 """report.json of an upgrade report (docs/report-format.md), as its readers need it: gates, joins, rehearsals, campaigns."""
 
 import argparse
+import datetime as dt
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -142,6 +143,12 @@ def read(named: Path, meaning: Callable[[Report], _T]) -> _T:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         reason = "is not the report.json of an upgrade report"
     raise NotAReport(f"{file} {reason}: name that file, or the folder of the report")
+
+
+def days(question: Question) -> list[dt.date]:
+    """Of its evidence."""
+    first, last = dt.date.fromisoformat(question["first_dt"]), dt.date.fromisoformat(question["last_dt"])
+    return [first + dt.timedelta(days=number) for number in range((last - first).days + 1)]
 
 
 def add_report(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:

@@ -52,12 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\n".join(dry_run(bootstrap)))
         return 0
     with Progress(f"connecting to {args.bootstrap}") as progress:
-        measured = measurement.measure(bootstrap, limits(args.rate), progress)
+        measured = measurement.measure(bootstrap, Limits(per_second=args.rate), progress)
     return _write(args.output, bootstrap, measured)
-
-
-def limits(per_second: float) -> Limits:
-    return Limits(per_second=per_second)
 
 
 def _write(output: Path, bootstrap: Sequence[Listener], measured: Measured) -> int:

@@ -1,10 +1,9 @@
 """How the clients of a report log in, from the tables that it was made from."""
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable
 
-from client_telemetry.formats.report_file import Question
+from client_telemetry.formats.report_file import Question, days
 from client_telemetry.identity.client_key import CLIENT_KEY, ClientKey, client_key
 from client_telemetry.knowledge.logins import mechanisms_in
 from client_telemetry.lake.lake import Lake
@@ -18,11 +17,13 @@ _COLUMNS = ("security_protocol", "sasl_mechanism")
 
 def seen_logins(lake: str, question: Question) -> dict[ClientKey, WayIn]:
     """Client -> how all of its connections log in: with one of MECHANISMS or with TLS alone. `question`: of a report.json."""
-    first, last = map(dt.date.fromisoformat, (question["first_dt"], question["last_dt"]))
-    days = [first + dt.timedelta(days=number) for number in range((last - first).days + 1)]
     seen: dict[ClientKey, set[tuple[str, str]]] = defaultdict(set)
     rows = Lake(None, lake).each_row(
-        CLIENT_CONNECTIONS, None, (*CLIENT_KEY, *_COLUMNS), cluster_id=question["cluster_id"], dt=days
+        CLIENT_CONNECTIONS,
+        None,
+        (*CLIENT_KEY, *_COLUMNS),
+        cluster_id=question["cluster_id"],
+        dt=days(question),
     )
     for row in rows:
         seen[client_key(row)].add((row["security_protocol"] or "", row["sasl_mechanism"] or ""))

@@ -1,11 +1,10 @@
 import time
 
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
-from client_telemetry.console.elapsed import elapsed_said
 
 
 def test_it_is_said_while_libraries_are_quiet_and_not_afterwards(tmp_path, capsys):
-    with elapsed_said(every_s=0.05), output_of_libraries_to(tmp_path / "log"):
+    with output_of_libraries_to(tmp_path / "log", every_s=0.05):
         print("of a library")
         time.sleep(0.5)
     said = capsys.readouterr().out
