@@ -36,6 +36,11 @@ def bullets(sentences: Iterable[str]) -> list[str]:
     return [f"- {prose(sentence)}" for sentence in sentences]
 
 
+def section(heading: str, lines: Sequence[str]) -> list[str]:
+    """A part of a document; nothing without lines."""
+    return [f"## {heading}", "", *lines, ""] if lines else []
+
+
 def row(cells: Iterable[str]) -> str:
     """A line of a table."""
     return f"| {' | '.join(cells)} |"

@@ -1,7 +1,8 @@
 """OpenMetrics text, which Prometheus reads from a textfile collector or an endpoint, and where it is published."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,20 @@ class Gauge:
     words: str
     samples: tuple[tuple[Mapping[str, str], float], ...]
     unit: str = ""
+
+
+Measured = tuple[str, str, float | date | None]
+"""Name of a number, what it says, and the number: a time in seconds since 1970, a day as its begin; None = there is none."""
+
+
+def number_gauges(prefix: str, labels: Mapping[str, str], numbers: Iterable[Measured]) -> Iterator[Gauge]:
+    """A family for each number, all with the same labels."""
+    for name, words, value in numbers:
+        if isinstance(value, date):
+            begin = value if isinstance(value, datetime) else datetime.combine(value, time(), UTC)
+            value = begin.timestamp()
+        if value is not None:
+            yield Gauge(f"{prefix}_{name}", words, ((labels, value),))
 
 
 def exposition(gauges: Iterable[Gauge]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from client_telemetry.artefacts.found import ForDevelopment, Found, Result
+from client_telemetry.artefacts.found import Found, Result
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.packages import Place
 from client_telemetry.knowledge.vocabulary import Verdict
@@ -37,15 +37,13 @@ def as_json(result: Result, source: str, target: str, decision: str) -> dict[str
         "decision": decision,
         "files_read": result.read,
         "clients": [_client(found) for found in result.found],
-        "development": [_development(each) for each in result.development],
+        "development": [
+            {**_named(each.client, each.place), "said_by": each.said_by} for each in result.development
+        ],
         "settings": [setting._asdict() for setting in result.settings],
         "images_not_read": [image._asdict() for image in result.images],
         "not_read": [{"file": unread.file, "reason": unread.reason} for unread in result.unread],
     }
-
-
-def _development(found: ForDevelopment) -> dict[str, object]:
-    return {**_named(found.client, found.place), "said_by": found.said_by}
 
 
 def _named(client: Client, place: Place) -> dict[str, object]:

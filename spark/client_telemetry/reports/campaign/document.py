@@ -10,7 +10,7 @@ from client_telemetry.campaign.states import StateChange
 from client_telemetry.campaign.vocabulary import LEFT
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
 from client_telemetry.reports.json_text import json_text
-from client_telemetry.reports.markdown import bullets, code, prose, table
+from client_telemetry.reports.markdown import bullets, code, prose, section, table
 from client_telemetry.reports.open_metrics import OTHER_OWNERS, Gauge, exposition
 from client_telemetry.reports.spreadsheet import table_csv
 
@@ -84,9 +84,7 @@ def campaign_markdown(view: CampaignView) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _owner_lines(view: CampaignView) -> Iterator[str]:
-    if not view.owners:
-        return
+def _owner_lines(view: CampaignView) -> list[str]:
     cells = [
         (
             prose(each.owner or "no owner"),
@@ -98,13 +96,13 @@ def _owner_lines(view: CampaignView) -> Iterator[str]:
         for each in view.owners
     ]
     columns = ("Owner", "Left", "Fixed", "Oldest", "Deadline")
-    yield from ("## Owners", "", *table(columns, cells, columns[1:4]), "")
+    return section("Owners", table(columns, cells, columns[1:4]) if cells else ())
 
 
-def _application_lines(view: CampaignView) -> Iterator[str]:
+def _application_lines(view: CampaignView) -> list[str]:
     left = view.left
     if not left:
-        return
+        return []
     cells = [
         (
             code(each.name),
@@ -116,14 +114,10 @@ def _application_lines(view: CampaignView) -> Iterator[str]:
         )
         for each in left[:_ROWS_SHOWN]
     ]
-    yield from (
-        "## Left",
-        "",
-        *table(("Application", "Cluster", "Owner", "State", "Change", "By"), cells),
-    )
+    lines = table(("Application", "Cluster", "Owner", "State", "Change", "By"), cells)
     if len(left) > _ROWS_SHOWN:
-        yield from ("", f"{len(left) - _ROWS_SHOWN} more in states.csv.")
-    yield ""
+        lines += ["", f"{len(left) - _ROWS_SHOWN} more in states.csv."]
+    return section("Left", lines)
 
 
 def clusters_left(application: ApplicationRow) -> str:

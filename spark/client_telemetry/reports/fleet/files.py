@@ -56,13 +56,12 @@ def publish_fleet_day(
 
 def files(fleet: FleetDay) -> dict[str, str]:
     """Name within the folder to content; without what clients and instances are found by, and the curves of clients."""
+    checks = [{**vars(check), "found": found(check)} for check in fleet.quality]
     return {
         PAGE: fleet_page(fleet),
         "fleet.json": _json(fleet),
         "day.json": _json(_summary(fleet)),
-        "quality.json": _json(
-            {"schema_version": fleet.schema_version, "checks": _checks(fleet), "lost": fleet.lost}
-        ),
+        "quality.json": _json({"schema_version": fleet.schema_version, "checks": checks, "lost": fleet.lost}),
         "software.csv": _software_csv(fleet),
         "clients.csv": _csv(fleet, FleetClient, map(_in_words, fleet.clients)),
         "deprecated.csv": _csv(fleet, DeprecatedVersion, fleet.deprecated),
@@ -101,14 +100,6 @@ def _summary(fleet: FleetDay) -> dict[str, object]:
             "failed_warning": sum(not c.success and c.severity != "critical" for c in fleet.quality),
         },
     }
-
-
-def _checks(fleet: FleetDay) -> list[dict[str, object]]:
-    """With `found`: what the check found, in words."""
-    return [
-        {**{field.name: getattr(check, field.name) for field in fields(check)}, "found": found(check)}
-        for check in fleet.quality
-    ]
 
 
 def _json(document: object) -> str:

@@ -127,25 +127,16 @@ def names_of(row: SearchedRow, hosts: HostNames = NO_HOSTS) -> set[str]:
     """What search.names.txt has of a row of either kind: names as a query is compared with them, host names too, and
     addresses."""
     addresses = row["client_addresses"]
-    names = chain(_names(row), hosts.of_all(addresses))
-    return {name.casefold() for name in names} | {_shortest(each) for each in addresses}
-
-
-def _names(row: SearchedRow) -> Iterable[str]:
-    lists = (row.get("group_ids"), row.get("transactional_ids"), row.get("racks"))
-    yield from filter(
-        None,
-        (
-            row["client_id"],
-            row["principal"],
-            row.get("application"),
-            *(each for names in lists for each in names or ()),
-        ),
+    own = (row["client_id"], row["principal"], row.get("application"))
+    lists = (
+        own,
+        row.get("group_ids"),
+        row.get("transactional_ids"),
+        row.get("racks"),
+        hosts.of_all(addresses),
     )
-
-
-def _shortest(address: str) -> str:
-    return str(parsed_address(address) or address)
+    names = {name.casefold() for some in lists for name in some or () if name}
+    return names | {str(parsed_address(each) or each) for each in addresses}
 
 
 def _groups(row: SearchedRow) -> dict[str, list[str]]:

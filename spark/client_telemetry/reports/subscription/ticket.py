@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from client_telemetry.knowledge.kip511 import NO_SOFTWARE, software
-from client_telemetry.reports.markdown import bullets, code, prose, table
+from client_telemetry.reports.markdown import bullets, code, prose, section, table
 from client_telemetry.reports.subscription.content import COMMANDS, size
 
 CLIENTS_SHOWN = 50
@@ -18,8 +18,8 @@ def ticket(found: Mapping[str, Any]) -> str:
         "",
         f"Brokers: Kafka {found['release']}. Evidence: {found['first_day']} to {found['last_day']}.",
         "",
-        *_refused(found),
-        *_listed("Note", found["remarks"]),
+        *section("Kafka refuses", bullets(map(_refusal, found["refused"]))),
+        *section("Note", bullets(found["remarks"])),
     ]
     lines += _explained("Harmed clients", "What happens", found["harms"])
     lines += _explained("Clients that stay silent", "Why", found["silent"])
@@ -40,7 +40,7 @@ def _explained(title: str, what: str, rows: Sequence[Mapping[str, Any]]) -> list
         (", ".join(map(code, each["client_ids"][:10])), prose(each["explanation"]), str(each["instances"]))
         for each in rows
     ]
-    return [f"## {title}", "", *table(("Clients", what, "Instances"), cells), ""] if rows else []
+    return section(title, table(("Clients", what, "Instances"), cells) if rows else ())
 
 
 def _cells(client: Mapping[str, Any]) -> tuple[str, ...]:
@@ -55,18 +55,8 @@ def _cells(client: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _refused(found: Mapping[str, Any]) -> list[str]:
-    return _listed(
-        "Kafka refuses",
-        [
-            f"{each['name']}: {each['error']}: {each['message']}. {each['instead']}"
-            for each in found["refused"]
-        ],
-    )
-
-
-def _listed(title: str, sentences: list[str]) -> list[str]:
-    return [f"## {title}", "", *bullets(sentences), ""] if sentences else []
+def _refusal(of: Mapping[str, Any]) -> str:
+    return f"{of['name']}: {of['error']}: {of['message']}. {of['instead']}"
 
 
 def _software(client: Mapping[str, Any]) -> str:

@@ -6,15 +6,7 @@ from typing import Final
 
 from client_telemetry.formats.written_file import not_seen
 from client_telemetry.reports.json_text import json_pieces
-from client_telemetry.reports.upgrade.model import (
-    CLIENT_COLUMNS,
-    Application,
-    Change,
-    ClientVerdict,
-    ClusterQuestion,
-    Section,
-    UpgradeReport,
-)
+from client_telemetry.reports.upgrade.model import CLIENT_COLUMNS, ClientVerdict, UpgradeReport
 
 
 def report_json(report: UpgradeReport) -> Iterator[str]:
@@ -24,16 +16,14 @@ def report_json(report: UpgradeReport) -> Iterator[str]:
     document: dict[str, object] = {
         field.name: getattr(report, field.name)
         for field in fields(report)
-        if field.name not in ("applications", "changes", "sections", "cluster_questions", "written")
+        if field.name not in ("answer", "applications", "changes", "sections", "cluster_questions", "written")
     }
-    del document["answer"]
     document["clients"] = (_client(report, client) for client in report.clients)
     places = {id(client): place for place, client in enumerate(report.clients)}
-    document["applications"] = [_application(each, places) for each in report.applications]
+    document["applications"] = [_with_places(each, "clients", places) for each in report.applications]
     numbers = {id(each): place for place, each in enumerate(report.applications)}
-    document["changes"] = [_with_places(each, numbers) for each in report.changes]
-    document["cluster_questions"] = [_with_places(each, numbers) for each in report.cluster_questions]
-    document["sections"] = [_with_places(each, numbers) for each in report.sections]
+    for name in ("changes", "cluster_questions", "sections"):
+        document[name] = [_with_places(each, "applications", numbers) for each in getattr(report, name)]
     yield from json_pieces(document)
     yield "\n"
 
@@ -99,13 +89,6 @@ def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, object]:
     return {**question, **{name: getattr(client, name) for name in (*CLIENT_COLUMNS, "findings")}}
 
 
-def _application(application: Application, places: Mapping[int, int]) -> dict[str, object]:
-    """With the places of its clients in `clients`."""
-    values = {f.name: getattr(application, f.name) for f in fields(application) if f.name != "clients"}
-    return {**values, "clients": [places[id(client)] for client in application.clients]}
-
-
-def _with_places(of: Change | ClusterQuestion | Section, places: Mapping[int, int]) -> dict[str, object]:
-    """A change, question or section with the places of its applications in `applications`."""
-    values = {f.name: getattr(of, f.name) for f in fields(of) if f.name != "applications"}
-    return {**values, "applications": [places[id(each)] for each in of.applications]}
+def _with_places(of: object, name: str, places: Mapping[int, int]) -> dict[str, object]:
+    """A value of the report with the places of its clients, or of its applications, in its list of that `name`."""
+    return {**vars(of), name: [places[id(each)] for each in getattr(of, name)]}

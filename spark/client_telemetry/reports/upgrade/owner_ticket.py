@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge.vocabulary import Verdict
-from client_telemetry.reports.markdown import bullets, code, prose
+from client_telemetry.reports.markdown import bullets, code, prose, section
 from client_telemetry.reports.outcomes import SAFE_SO_FAR, split_safe
 from client_telemetry.reports.upgrade import wording, written_ticket
 from client_telemetry.reports.upgrade.changes import (
@@ -30,12 +30,12 @@ from client_telemetry.reports.upgrade.sections import needs_work, sections
 from client_telemetry.reports.upgrade.ticket_cells import (
     ASKED,
     COLUMNS,
-    IDS_NAMED,
     OF_A_CHANGE,
     application_table,
     client_cards,
     edit_line,
     failed_login_rows,
+    first_of,
     small_enough,
 )
 from client_telemetry.reports.upgrade.ticket_sections import (
@@ -102,7 +102,7 @@ def _owner_ticket(report: UpgradeReport, stake: OwnerStake, subject: str, most: 
         )
     lines += written_ticket.of_owner(report.written, stake.owner, most)
     if any(_certainty(each) != "none" for each in broken):
-        lines += ["## How to check that it worked", "", *_checks(broken, asker), ""]
+        lines += section("How to check that it worked", _checks(broken, asker))
     lines += [
         "## Evidence",
         "",
@@ -163,7 +163,7 @@ def _ticket_of_unseen(report: UpgradeReport, title: str, sentence: str, rows: Se
 def _on_other_releases(broken: Sequence[Application]) -> list[str]:
     """Where applications do not break, of the releases near the one that was asked about."""
     better = [each for each in target_differences(broken) if not each.there.startswith("breaks")]
-    return ["## On other releases", "", *map(difference, better), ""] if better else []
+    return section("On other releases", list(map(difference, better)))
 
 
 def _are_to(report: UpgradeReport) -> str:
@@ -241,11 +241,10 @@ def _change_section(
         lines += [*client_cards(clients, most), ""]
     lines += application_table(applications, OF_A_CHANGE, most)
     for each in needs_more(change, applications)[:most]:
-        names = [code(client.client_id or "") for client in clients_of(change, each)]
-        more = f" and {len(names) - IDS_NAMED:,} more" if len(names) > IDS_NAMED else ""
+        names = first_of(clients_of(change, each), lambda client: code(client.client_id or ""))
         lines += [
             "",
-            f"In {code(each.name)}, this is for {', '.join(names[:IDS_NAMED])}{more} only; its other clients that break "
+            f"In {code(each.name)}, this is for {names} only; its other clients that break "
             "need another change.",
         ]
     return [*lines, ""]
@@ -254,15 +253,15 @@ def _change_section(
 def _lists_of_the_owner(applications: Sequence[Application], most: int) -> list[str]:
     """What else the owner has to know or to answer."""
     lines: list[str] = []
-    for section in sections(applications):
-        if section.key in ("must-act", "unidentified", "safe", "rare"):
+    for part in sections(applications):
+        if part.key in ("must-act", "unidentified", "safe", "rare"):
             continue
-        heads = ASKED if section.key in ("insufficient_evidence", "open_questions") else COLUMNS
-        listed = section.applications
-        if section.key == "open_questions":
+        heads = ASKED if part.key in ("insufficient_evidence", "open_questions") else COLUMNS
+        listed = part.applications
+        if part.key == "open_questions":
             listed = tuple(filter(owner_questions, listed))
         if listed:
-            lines += [f"## {section.heading}", "", *application_table(listed, heads[1:], most), ""]
+            lines += section(part.heading, application_table(listed, heads[1:], most))
     return lines
 
 

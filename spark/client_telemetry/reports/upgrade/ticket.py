@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from client_telemetry.console.counted import counted
 from client_telemetry.knowledge import age
-from client_telemetry.reports.markdown import bullets, code, label, prose, table
+from client_telemetry.reports.markdown import bullets, code, label, prose, section, table
 from client_telemetry.reports.outcomes import SAFE_SO_FAR, SAFE_SO_FAR_MEANING
 from client_telemetry.reports.upgrade import wording, written_ticket
 from client_telemetry.reports.upgrade.changes import (
@@ -21,13 +21,13 @@ from client_telemetry.reports.upgrade.model import (
 )
 from client_telemetry.reports.upgrade.ticket_cells import (
     COLUMNS,
-    IDS_NAMED,
     UNJUDGED,
     application_name,
     application_table,
     client_cards,
     edit_line,
     failed_login_rows,
+    first_of,
     more_rows,
     owner_name,
     owner_table,
@@ -74,58 +74,53 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
         *owner_table(report, most),
         *failed_login_rows(report.failed_logins, most),
     ]
-    for section in report.sections:
-        lines += _report_section(section, most)
+    for part in report.sections:
+        lines += _report_section(part, most)
     lines += written_ticket.of_cluster(report.written, most)
-    lines += [*_quality(report), *the_change_itself(report, min(most, LISTED))]
-    lines += ["## Not assessed", "", *bullets(report.not_assessed), ""]
-    lines += ["## Method", "", *bullets(_method(report)), ""]
+    failed = (f"{w.table_name}, {w.dt}: {failed_check(w)}" for w in report.quality_warnings)
+    lines += [*section("Data quality", bullets(failed)), *the_change_itself(report, min(most, LISTED))]
+    lines += section("Not assessed", bullets(report.not_assessed))
+    lines += section("Method", bullets(_method(report)))
     return "\n".join(lines)
 
 
 def _blockers(report: UpgradeReport) -> list[str]:
-    if not report.blockers:
-        return []
-    lines = bullets(
-        f"{note.what} ({note.subject} on {brokers(note.broker_ids)}.) Source: {note.source}."
-        for note in report.blockers
+    return section(
+        "Blockers",
+        bullets(
+            f"{note.what} ({note.subject} on {brokers(note.broker_ids)}.) Source: {note.source}."
+            for note in report.blockers
+        ),
     )
-    return ["## Blockers", "", *lines, ""]
 
 
 def _cluster_questions(questions: Sequence[ClusterQuestion], most: int) -> list[str]:
     """For whoever asks for the upgrade."""
-    if not questions:
-        return []
-    lines = ["## Questions about the cluster", ""]
-    for question in questions[:most]:
-        names = [label(each.name) for each in question.applications[:IDS_NAMED]]
-        more = (
-            f" and {len(question.applications) - IDS_NAMED:,} more"
-            if len(question.applications) > IDS_NAMED
-            else ""
-        )
-        lines += [f"- {', '.join(names)}{more}: {prose(question_in_words(question))}"]
-    return [*lines, *more_rows(len(questions), most, "report.json"), ""]
+    lines = [
+        f"- {first_of(question.applications, lambda each: label(each.name))}: {prose(question_in_words(question))}"
+        for question in questions[:most]
+    ]
+    lines += more_rows(len(questions), most, "report.json")
+    return section("Questions about the cluster", lines)
 
 
-def _report_section(section: Section, most: int) -> list[str]:
-    many = counted(len(section.applications), "application")
-    if section.key == "safe":
-        so_far = sum(each.safe_so_far for each in section.applications)
+def _report_section(part: Section, most: int) -> list[str]:
+    many = counted(len(part.applications), "application")
+    if part.key == "safe":
+        so_far = sum(each.safe_so_far for each in part.applications)
         of_them = f", {so_far:,} of them {SAFE_SO_FAR} ({SAFE_SO_FAR_MEANING})" if so_far else ""
-        return [f"## {section.heading}", "", f"{many}{of_them}; their clients are listed in clients.csv.", ""]
-    if section.key == "unidentified":
-        clients = [(c, each) for each in section.applications for c in each.clients if c.is_unidentified]
-        return [f"## {section.heading}: {len(clients):,}", "", *client_cards(clients, most), ""]
-    if section.key == "rare":
+        return section(part.heading, [f"{many}{of_them}; their clients are listed in clients.csv."])
+    if part.key == "unidentified":
+        clients = [(c, each) for each in part.applications for c in each.clients if c.is_unidentified]
+        return section(f"{part.heading}: {len(clients):,}", client_cards(clients, most))
+    if part.key == "rare":
         lines = [
             f"- {application_name(each)}: {prose(each.seen_rarely or '')}"
-            for each in section.applications[:most]
+            for each in part.applications[:most]
         ]
-        return [f"## {section.heading}: {many}", "", *lines, *more_rows(len(section.applications), most), ""]
-    heads = UNJUDGED if section.key in ("insufficient_evidence", "open_questions") else COLUMNS
-    return [f"## {section.heading}", "", *application_table(section.applications, heads, most), ""]
+        return section(f"{part.heading}: {many}", [*lines, *more_rows(len(part.applications), most)])
+    heads = UNJUDGED if part.key in ("insufficient_evidence", "open_questions") else COLUMNS
+    return section(part.heading, application_table(part.applications, heads, most))
 
 
 def _changes(changes: Sequence[Change], most: int) -> list[str]:
@@ -134,9 +129,7 @@ def _changes(changes: Sequence[Change], most: int) -> list[str]:
     rows = []
     for change in changes[:most]:
         edits = "".join(f"<br>{edit_line(edit)[2:]}" for edit in change.edits)
-        owners = ", ".join(owner_name(owner) for owner in change.owners[:IDS_NAMED])
-        if len(change.owners) > IDS_NAMED:
-            owners += f" and {len(change.owners) - IDS_NAMED:,} more"
+        owners = first_of(change.owners, owner_name)
         guessed = inferred(change, change.applications)
         text = (
             f"{prose(wording.sentence_case(change.text))}{edits}{f'<br>{prose(guessed)}' if guessed else ''}"
@@ -148,16 +141,7 @@ def _changes(changes: Sequence[Change], most: int) -> list[str]:
             many += f" ({len(needs_more(change)):,} only in part)"
         rows += [(text, owners, many, f"{change.applications_left:,}")]
     head = ("Change", "Owners", "Fixes", "Still break")
-    return ["## Changes", "", *table(head, rows, head[2:]), *more_rows(len(changes), most, "report.json"), ""]
-
-
-def _quality(report: UpgradeReport) -> list[str]:
-    if not report.quality_warnings:
-        return []
-    lines = ["## Data quality", ""]
-    for w in report.quality_warnings:
-        lines += [f"- {prose(w.table_name)}, {w.dt}: {prose(failed_check(w))}"]
-    return [*lines, ""]
+    return section("Changes", [*table(head, rows, head[2:]), *more_rows(len(changes), most, "report.json")])
 
 
 def _knowledge(question: Question) -> str:

@@ -1,11 +1,12 @@
 """Rows of tables in a ticket: applications, clients, owners and failed logins as Markdown."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from client_telemetry.console.counted import counted
 from client_telemetry.console.grouped import grouped
 from client_telemetry.knowledge import kip511
-from client_telemetry.reports.markdown import bullets, code, label, prose, row, table
+from client_telemetry.reports.markdown import bullets, code, label, prose, row, section, table
 from client_telemetry.reports.upgrade import failed_logins, wording
 from client_telemetry.reports.upgrade.changes import (
     by_candidate,
@@ -24,6 +25,8 @@ from client_telemetry.reports.upgrade.ticket_sections import (
     outcome_cells,
 )
 from client_telemetry.reports.wording import number
+
+_T = TypeVar("_T")
 
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
 UNJUDGED = ("Owner", "Application", "Software", "What is not known, and what would settle it", "Seen")
@@ -97,23 +100,21 @@ def _where(clients: Sequence[ClientVerdict]) -> str:
     ):
         values: list[str] = sorted({each for client in clients for each in getattr(client, column)})
         if values:
-            more = f" and {len(values) - IDS_NAMED:,} more" if len(values) > IDS_NAMED else ""
-            named = ", ".join(map(code, values[:IDS_NAMED]))
-            parts.append(f"{one if len(values) == 1 else many} {named}{more}")
+            parts.append(f"{one if len(values) == 1 else many} {first_of(values, code)}")
     return "; ".join(parts)
 
 
+def first_of(values: Sequence[_T], name: Callable[[_T], str]) -> str:
+    """The names of the first few, and how many more there are."""
+    more = f" and {len(values) - IDS_NAMED:,} more" if len(values) > IDS_NAMED else ""
+    return f"{', '.join(map(name, values[:IDS_NAMED]))}{more}"
+
+
 def failed_login_rows(logins: Sequence[FailedLogin], most: int) -> list[str]:
-    if not logins:
-        return []
-    lines = [
-        "## Cannot log in today",
-        "",
-        *bullets(prose(failed_logins.login_in_words(login)) for login in logins[:most]),
-    ]
+    lines = bullets(prose(failed_logins.login_in_words(login)) for login in logins[:most])
     if len(logins) > most:
         lines += [f"- {len(logins) - most:,} more in report.json."]
-    return [*lines, ""]
+    return section("Cannot log in today", lines)
 
 
 def more_rows(count: int, most: int, file: str = "clients.csv") -> list[str]:
@@ -134,13 +135,8 @@ def owner_table(report: UpgradeReport, most: int) -> list[str]:
         numbers = [number(stake.applications), *outcome_cells(stake)]
         rows += [(owner_name(stake.owner), *numbers, first)]
     head = ("Owner", "Applications", *OUTCOME_COLUMNS, "First change")
-    return [
-        "## Owners",
-        "",
-        *table(head, rows, head[1:-1]),
-        *more_rows(len(report.owners), most, "report.json"),
-        "",
-    ]
+    more = more_rows(len(report.owners), most, "report.json")
+    return section("Owners", [*table(head, rows, head[1:-1]), *more])
 
 
 def application_table(applications: Sequence[Application], columns: tuple[str, ...], most: int) -> list[str]:
@@ -158,10 +154,9 @@ def application_table(applications: Sequence[Application], columns: tuple[str, .
             break
         cells = {column: _CELLS[column](group[0]) for column in columns}
         if len(group) > 1:
-            names = ", ".join(code(each.name) for each in group[:IDS_NAMED])
-            more = f" and {len(group) - IDS_NAMED:,} more" if len(group) > IDS_NAMED else ""
+            names = first_of(group, lambda each: code(each.name))
             requests = counted(sum(each.requests for each in group), "request")
-            cells |= {"Application": names + more, "Seen": requests, "Groups and addresses": ""}
+            cells |= {"Application": names, "Seen": requests, "Groups and addresses": ""}
         rows += [row(cells[column] for column in columns)]
         length += len(rows[-1])
     return [*rows, *more_rows(len(groups), most)]
