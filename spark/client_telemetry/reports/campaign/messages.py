@@ -11,7 +11,7 @@ from client_telemetry.reports.campaign.document import clusters_left
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.owners import forms
-from client_telemetry.reports.owners.message import Message, Named, Task, message, task_for
+from client_telemetry.reports.owners.message import Message, Named, Task, Upgrade, message, task_for
 
 RETIRED: Final = "It was affected, and is not seen any more: is it retired?"
 
@@ -41,10 +41,8 @@ def owner_message(
 ) -> Message:
     """`rows`: at least one, most urgent first."""
     clusters = ", ".join(campaign.clusters)
-    return message(
-        owner,
-        [task_of(row, campaign, down) for row in rows],
-        upgrade=f"Kafka {campaign.target} (cluster{'s' if len(campaign.clusters) > 1 else ''} {clusters})",
+    upgrade = Upgrade(
+        words=f"Kafka {campaign.target} (cluster{'s' if len(campaign.clusters) > 1 else ''} {clusters})",
         beginning=(
             f"The brokers of {clusters} will be upgraded to Kafka {campaign.target} on {campaign.date}. "
             f"{counted(len(rows), 'application')} of yours {'is' if len(rows) == 1 else 'are'} left to change, or to answer for."
@@ -52,6 +50,7 @@ def owner_message(
         command=f"client-telemetry scan . --to {campaign.to_argument}",
         contact=campaign.contact,
     )
+    return message(owner, [task_of(row, campaign, down) for row in rows], upgrade)
 
 
 def task_of(row: ApplicationRow, campaign: Campaign, down: Collection[Named] = ()) -> Task:

@@ -4,8 +4,8 @@ from client_telemetry.campaign.vocabulary import FIXED, LEFT
 from client_telemetry.reports.campaign.messages import already_down, task_of
 from client_telemetry.reports.campaign.view import ApplicationRow, CampaignView
 from client_telemetry.reports.owners import tickets as owner_tickets
-from client_telemetry.reports.owners.message import Named
-from client_telemetry.reports.owners.tickets import Item, Upgrade, change_named
+from client_telemetry.reports.owners.message import Named, Upgrade
+from client_telemetry.reports.owners.tickets import Item, change_named
 from client_telemetry.trackers.ticket import Ticket
 
 

@@ -18,14 +18,14 @@ def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
     for kind in FINDINGS:
         count = joined.tally.clients[kind]
         if count:
-            yield from _heading(kind, count)
+            yield f"{kind} ({count})"
         for row in joined.tally.first[kind]:
             yield from _client(row, kind)
         yield from _more(count)
     yield from _artefacts("written, and seen by no broker", joined.not_seen)
     yield from _artefacts("written, cannot be compared with what was seen", joined.not_comparable)
     if joined.not_written:
-        yield from _heading("seen, in no artefact that was read", len(joined.not_written))
+        yield f"seen, in no artefact that was read ({len(joined.not_written)})"
         for client in joined.not_written[:MOST_SHOWN]:
             yield f"  {client.verdict:<22}{_label(client.client_id, client.principal)}"
         yield from _more(len(joined.not_written))
@@ -33,10 +33,6 @@ def lines(joined: Joined, unread: tuple[Unread, ...]) -> Iterator[str]:
     for each in unread:
         yield f"not read: {without_invisible(each.file)}: {without_invisible(each.reason)}"
     yield from wrap(without_invisible(sentence(joined)), WIDTH)
-
-
-def _heading(text: str, count: int) -> Iterator[str]:
-    yield f"{text} ({count})"
 
 
 def _more(count: int) -> Iterator[str]:
@@ -67,7 +63,7 @@ def _because(row: ClientRow, certainty: str) -> tuple[str, ...]:
 
 def _artefacts(heading: str, rows: tuple[ArtefactRow, ...]) -> Iterator[str]:
     if rows:
-        yield from _heading(heading, len(rows))
+        yield f"{heading} ({len(rows)})"
     for row in rows[:MOST_SHOWN]:
         found = row.artefact.clients[0]
         yield f"  {row.verdict:<22}{without_invisible(found.client.text)}  {without_invisible(str(found.place))}"
@@ -79,7 +75,7 @@ def _artefacts(heading: str, rows: tuple[ArtefactRow, ...]) -> Iterator[str]:
 
 def _vulnerabilities(rows: tuple[Vulnerable, ...]) -> Iterator[str]:
     if rows:
-        yield from _heading(VULNERABILITIES, len(rows))
+        yield f"{VULNERABILITIES} ({len(rows)})"
     for row in rows[:MOST_SHOWN]:
         yield f"  {row.vulnerability.id:<22}{_label(row.application, row.principal)}"
         roles = ", ".join(row.roles) or "no role was seen"

@@ -60,8 +60,20 @@ class Message:
     left_out: int = 0
 
 
+@dataclass(frozen=True)
+class Upgrade:
+    """What messages and tickets are about. `words`: such as `Kafka 4.0.1 (cluster orders-eu)`. `command`: proves a change. `scope`:
+    what makes the keys of tickets differ from those of another upgrade."""
+
+    words: str
+    beginning: str
+    command: str
+    contact: str
+    scope: str = ""
+
+
 def subject(owner: str | None, tasks: Sequence[Task], upgrade: str) -> str:
-    """By when, how many applications, and how many are down already. `upgrade`: such as `Kafka 4.0.1 (cluster orders-eu)`.
+    """By when, how many applications, and how many are down already. `upgrade`: its words.
 
     >>> a, b, c = Named("a"), Named("b"), Named("c")
     >>> day = dt.date(2026, 12, 5)
@@ -138,16 +150,8 @@ def task_for(
     return Task((named,), clusters, change, is_change, True, by, down, edits, brief)
 
 
-def message(
-    owner: str | None,
-    tasks: Sequence[Task],
-    *,
-    upgrade: str,
-    beginning: str,
-    command: str,
-    contact: str,
-) -> Message:
-    """`tasks`: at least one, most urgent first. `upgrade`: as in `subject`."""
+def message(owner: str | None, tasks: Sequence[Task], upgrade: Upgrade) -> Message:
+    """`tasks`: at least one, most urgent first."""
     tasks = merged(sorted(tasks, key=lambda task: (not task.breaks, not task.is_change)))
     is_change = any(task.is_change for task in tasks)
     answers = []
@@ -156,11 +160,11 @@ def message(
     if not all(task.is_change for task in tasks):
         answers += ["the answer to each question"]
     return Message(
-        subject=subject(owner, tasks, upgrade),
-        beginning=beginning,
+        subject=subject(owner, tasks, upgrade.words),
+        beginning=upgrade.beginning,
         tasks=tasks,
         edits=tuple(dict.fromkeys(edit for task in tasks for edit in task.edits)),
-        command=command if is_change else "",
+        command=upgrade.command if is_change else "",
         proof=(
             "It ends with 0 when no client that the repository names breaks. Once the change is deployed, the next report that sees the "
             "new client, and the old one no longer, lists the application as safe."
@@ -168,7 +172,7 @@ def message(
             else ""
         ),
         reply="; ".join(answers),
-        contact=contact,
+        contact=upgrade.contact,
     )
 
 

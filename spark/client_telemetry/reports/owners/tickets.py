@@ -13,7 +13,7 @@ from client_telemetry.knowledge.vocabulary import Verdict
 from client_telemetry.reports.client_strings import shortened, without_invisible
 from client_telemetry.reports.markdown import code, prose
 from client_telemetry.reports.owners import forms
-from client_telemetry.reports.owners.message import Named, Task, message, task_for
+from client_telemetry.reports.owners.message import Named, Task, Upgrade, message, task_for
 from client_telemetry.reports.upgrade.changes import IDENTIFY, of_fix
 from client_telemetry.reports.upgrade.wording import sentence_case
 from client_telemetry.trackers.ticket import LONGEST_BODY, LONGEST_TITLE, Ticket, key_line, key_of
@@ -27,17 +27,6 @@ _NOTES: Final = 4_000
 _DONE_NAMED: Final = 20
 _REFERS: Final = re.compile(r"([#!@])(?=\w)")
 """What begins a reference (#1, group/project!1) or a mention: in titles, which have no code spans, Gitea links the issue to the other."""
-
-
-@dataclass(frozen=True)
-class Upgrade:
-    """What tickets are about. `scope`: what makes their keys differ from those of another upgrade. `command`: proves a change."""
-
-    scope: str
-    words: str
-    beginning: str
-    command: str
-    contact: str
 
 
 @dataclass(frozen=True)
@@ -65,15 +54,7 @@ def _ticket(upgrade: Upgrade, owner: str | None, change: str, items: Sequence[It
     key = key_of(upgrade.scope, owner or "", change)
     days = [task.by for task in tasks if task.by]
     last = key_line(key, is_fixed=is_fixed)
-    whole = message(
-        owner,
-        tasks,
-        upgrade=upgrade.words,
-        beginning=upgrade.beginning,
-        command=upgrade.command,
-        contact=upgrade.contact,
-    )
-    short = forms.fitted(whole, LONGEST_BODY - _NOTES, forms.wiki)
+    short = forms.fitted(message(owner, tasks, upgrade), LONGEST_BODY - _NOTES, forms.wiki)
     done = [item for item in items if item.task is None]
     markdown = forms.markdown(short).partition("\n\n")[2] if tasks else f"{prose(upgrade.beginning)}\n"
     wiki = forms.wiki(short) if tasks else f"{forms.wiki_text(upgrade.beginning)}\n"

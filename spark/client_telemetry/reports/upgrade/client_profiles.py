@@ -3,7 +3,6 @@ was seen, and which library it can be where it declares none."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -14,7 +13,7 @@ from client_telemetry.identity.client_key import CLIENT_KEY, client_key
 from client_telemetry.identity.hosts import HostNames
 from client_telemetry.knowledge.kip511 import declared
 from client_telemetry.reports.evidence import DaySeen, RelatedClient
-from client_telemetry.reports.upgrade.model import CandidateLibrary
+from client_telemetry.reports.upgrade.model import CandidateLibrary, ClientProfile
 from client_telemetry.tables.rows import ClientRow
 
 COLUMNS = (
@@ -35,23 +34,6 @@ USE_COLUMNS = (*CLIENT_KEY, "api_uses")
 ADDRESSES_NAMED = 5
 IDS_NAMED = 64
 """As many as a row of the table has."""
-
-
-@dataclass(frozen=True)
-class ClientProfile:
-    """Fields as in ClientVerdict."""
-
-    candidates: tuple[CandidateLibrary, ...] = ()
-    candidates_because: tuple[str, ...] = ()
-    addresses: int = 0
-    address_sample: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    listeners: tuple[str, ...] = ()
-    group_ids: tuple[str, ...] = ()
-    transactional_ids: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    related: tuple[RelatedClient, ...] = ()
-    days_seen: tuple[DaySeen, ...] = ()
 
 
 def client_profiles(
@@ -83,7 +65,8 @@ def _profile(
     hosts: HostNames,
 ) -> ClientProfile:
     days = sorted(days, key=lambda row: row["dt"])
-    who = _identified(days[0]["client_id"], answered, release) if answered else None
+    uses = grouped(sorted(answered or ()), lambda use: use.api_key)
+    who = identification.of(days[0]["client_id"], uses, release) if answered else None
     latest = days[-1]
     addresses = _union(days, "address_sample")[:ADDRESSES_NAMED]
     return ClientProfile(
@@ -109,13 +92,6 @@ def _profile(
             for row in days
         ),
     )
-
-
-def _identified(
-    client_id: str | None, answered: set[ApiUse], release: str
-) -> identification.Identification | None:
-    uses = grouped(sorted(answered), lambda use: use.api_key)
-    return identification.of(client_id, uses, release)
 
 
 _Lists = Literal["address_sample", "listeners", "group_ids", "transactional_ids", "topics"]

@@ -12,8 +12,7 @@ from client_telemetry.knowledge.vocabulary import Verdict, When
 from client_telemetry.reports.names import anchor
 from client_telemetry.reports.outcomes import OUTCOMES, outcome
 from client_telemetry.reports.upgrade.changes import of_fix
-from client_telemetry.reports.upgrade.client_profiles import ClientProfile
-from client_telemetry.reports.upgrade.model import ClientVerdict, Finding
+from client_telemetry.reports.upgrade.model import ClientProfile, ClientVerdict, Finding
 from client_telemetry.reports.upgrade.wording import owner_question
 from client_telemetry.reports.versions import version_order
 from client_telemetry.tables.rows import UpgradeFindingRow, UpgradeVerdictRow

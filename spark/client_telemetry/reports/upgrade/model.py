@@ -199,7 +199,29 @@ class Assessed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClientVerdict(Assessed):
+class ClientProfile:
+    """What the table `clients` says of a client: client_profiles.py."""
+
+    candidates: tuple[CandidateLibrary, ...] = ()
+    """Likeliest first; empty where it declares a library."""
+    candidates_because: tuple[str, ...] = ()
+    """What tells them apart."""
+    addresses: int = 0
+    """Distinct addresses, the most of all days; 0 = the table `clients` says nothing of it."""
+    address_sample: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """Names of these addresses, where the user's file of hosts has them."""
+    listeners: tuple[str, ...] = ()
+    group_ids: tuple[str, ...] = ()
+    transactional_ids: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    """Named in its requests, perhaps not all; empty where the source has no requests."""
+    related: tuple[RelatedClient, ...] = ()
+    days_seen: tuple[DaySeen, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientVerdict(Assessed, ClientProfile):
     """One client: the columns of `upgrade_verdicts` without those that name the question, and what is derived from them.
     Client-supplied strings are exactly as they came."""
 
@@ -220,23 +242,8 @@ class ClientVerdict(Assessed):
     """The change that cures it, as the rows of UpgradeReport.changes group it; null = it does not break."""
     is_unidentified: bool
     """It declares no library, none can be told, no product of its own has advice, and it is not called safe."""
-    candidates: tuple[CandidateLibrary, ...]
-    """Likeliest first; empty where it declares a library."""
-    candidates_because: tuple[str, ...]
-    """What tells them apart."""
     owner_question: str | None
     """The one question to the owner of an unidentified client."""
-    addresses: int
-    """Distinct addresses, the most of all days; 0 = the table `clients` says nothing of it."""
-    address_sample: tuple[str, ...]
-    hosts: tuple[str, ...]
-    """Names of these addresses, where the user's file of hosts has them."""
-    listeners: tuple[str, ...]
-    group_ids: tuple[str, ...]
-    transactional_ids: tuple[str, ...]
-    topics: tuple[str, ...]
-    """Named in its requests, perhaps not all; empty where the source has no requests."""
-    related: tuple[RelatedClient, ...]
     findings: tuple[Finding, ...]
 
 

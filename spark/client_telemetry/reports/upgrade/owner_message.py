@@ -11,6 +11,7 @@ from client_telemetry.reports.owners.message import (
     Message,
     Named,
     Task,
+    Upgrade,
     change_of,
     if_library,
     message,
@@ -34,10 +35,8 @@ def owner_message(report: UpgradeReport, stake: OwnerStake) -> Message:
     asker = report.asked_by or ASKER
     works = [each for each in applications if needs_work(each)]
     breaking = sum(each.verdict == Verdict.BREAKS for each in works)
-    return message(
-        stake.owner,
-        [task for each in works for task in _tasks(report, each, asker)],
-        upgrade=f"Kafka {question.to_release} (cluster {question.cluster_name})",
+    upgrade = Upgrade(
+        words=f"Kafka {question.to_release} (cluster {question.cluster_name})",
         beginning=(
             f"The brokers of Kafka cluster {question.cluster_name} will be {is_done} from {question.from_release} to "
             f"{question.to_release}{when}. {_at_stake(breaking, len(applications), has_owner=stake.owner is not None)}"
@@ -45,6 +44,7 @@ def owner_message(report: UpgradeReport, stake: OwnerStake) -> Message:
         command=f"client-telemetry scan . --from {question.from_release} --to {question.to_release}",
         contact=asker,
     )
+    return message(stake.owner, [task for each in works for task in _tasks(report, each, asker)], upgrade)
 
 
 def _at_stake(breaking: int, applications: int, *, has_owner: bool) -> str:

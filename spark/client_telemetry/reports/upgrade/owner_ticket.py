@@ -35,7 +35,7 @@ from client_telemetry.reports.upgrade.ticket_cells import (
     client_cards,
     edit_line,
     failed_login_rows,
-    first_of,
+    first_few,
     small_enough,
 )
 from client_telemetry.reports.upgrade.ticket_sections import (
@@ -72,7 +72,7 @@ def _owner_ticket(report: UpgradeReport, stake: OwnerStake, subject: str, most: 
     to = f"{name}{f' ({prose(stake.contact)})' if stake.contact else ''}"
     asker = prose(report.asked_by) if report.asked_by else ASKER
     broken = [each for each in applications if each.verdict == Verdict.BREAKS]
-    change = "rollback" if report.is_rollback else "upgrade"
+    change, done = ("rollback", "rolled back") if report.is_rollback else ("upgrade", "upgraded")
     when = f"planned for {report.planned_for}" if report.planned_for else "date not set"
     lines = [
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
@@ -82,7 +82,8 @@ def _owner_ticket(report: UpgradeReport, stake: OwnerStake, subject: str, most: 
         f"- **From:** {asker}",
         f"- **Date:** {question.created_at:%Y-%m-%d}; {change} {when}",
         "",
-        f"The Kafka brokers of this cluster will {_are_to(report)}. {_stake_sentence(stake, report.question.to_release)}",
+        f"The Kafka brokers of this cluster will be {done} from {question.from_release} to {question.to_release}. "
+        f"{_stake_sentence(stake, question.to_release)}",
         "",
         f"{_request(report, applications, asker)} Questions and answers go to {asker}.",
         "",
@@ -95,7 +96,9 @@ def _owner_ticket(report: UpgradeReport, stake: OwnerStake, subject: str, most: 
         ]
     for place, (fix, group) in enumerate(_by_change(report, stake, broken), start=1):
         lines += _change_section(place, fix, group, most, asker)
-    lines += [*_lists_of_the_owner(applications, most), *_on_other_releases(broken)]
+    better = [each for each in target_differences(broken) if not each.there.startswith("breaks")]
+    lines += _lists_of_the_owner(applications, most)
+    lines += section("On other releases", list(map(difference, better)))
     if stake.owner is not None:
         lines += failed_login_rows(
             [login for login in report.failed_logins if login.owner == stake.owner], most
@@ -158,18 +161,6 @@ def _ticket_of_unseen(report: UpgradeReport, title: str, sentence: str, rows: Se
         "",
     ]
     return "\n".join(lines)
-
-
-def _on_other_releases(broken: Sequence[Application]) -> list[str]:
-    """Where applications do not break, of the releases near the one that was asked about."""
-    better = [each for each in target_differences(broken) if not each.there.startswith("breaks")]
-    return section("On other releases", list(map(difference, better)))
-
-
-def _are_to(report: UpgradeReport) -> str:
-    question = report.question
-    done = "be rolled back" if report.is_rollback else "be upgraded"
-    return f"{done} from {question.from_release} to {question.to_release}"
 
 
 def _certainty(application: Application) -> str:
@@ -241,7 +232,7 @@ def _change_section(
         lines += [*client_cards(clients, most), ""]
     lines += application_table(applications, OF_A_CHANGE, most)
     for each in needs_more(change, applications)[:most]:
-        names = first_of(clients_of(change, each), lambda client: code(client.client_id or ""))
+        names = first_few(clients_of(change, each), lambda client: code(client.client_id or ""))
         lines += [
             "",
             f"In {code(each.name)}, this is for {names} only; its other clients that break "

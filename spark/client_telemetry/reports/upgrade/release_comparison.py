@@ -29,7 +29,9 @@ def compared_targets(
             each.works_again if release == to_release else _works_again(each, release)
             for each in applications
         )
-        so_far = sum(_safe_so_far(each, release) for each in applications)
+        so_far = sum(
+            outcome_on(each, release) == "safe" and not _well_observed(each) for each in applications
+        )
         targets.append(Target(release, release == to_release, counts, so_far, again))
     return tuple(targets)
 
@@ -41,10 +43,6 @@ def _works_again(application: Application, release: str) -> bool:
         and not outcome_on(client, release).startswith(("breaks", "insufficient_evidence"))
         for client in application.clients
     )
-
-
-def _safe_so_far(application: Application, release: str) -> bool:
-    return outcome_on(application, release) == "safe" and not _well_observed(application)
 
 
 def _well_observed(application: Application) -> bool:

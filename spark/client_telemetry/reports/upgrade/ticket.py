@@ -27,7 +27,7 @@ from client_telemetry.reports.upgrade.ticket_cells import (
     client_cards,
     edit_line,
     failed_login_rows,
-    first_of,
+    first_few,
     more_rows,
     owner_name,
     owner_table,
@@ -97,7 +97,7 @@ def _blockers(report: UpgradeReport) -> list[str]:
 def _cluster_questions(questions: Sequence[ClusterQuestion], most: int) -> list[str]:
     """For whoever asks for the upgrade."""
     lines = [
-        f"- {first_of(question.applications, lambda each: label(each.name))}: {prose(question_in_words(question))}"
+        f"- {first_few(question.applications, lambda each: label(each.name))}: {prose(question_in_words(question))}"
         for question in questions[:most]
     ]
     lines += more_rows(len(questions), most, "report.json")
@@ -129,7 +129,7 @@ def _changes(changes: Sequence[Change], most: int) -> list[str]:
     rows = []
     for change in changes[:most]:
         edits = "".join(f"<br>{edit_line(edit)[2:]}" for edit in change.edits)
-        owners = first_of(change.owners, owner_name)
+        owners = first_few(change.owners, owner_name)
         guessed = inferred(change, change.applications)
         text = (
             f"{prose(wording.sentence_case(change.text))}{edits}{f'<br>{prose(guessed)}' if guessed else ''}"

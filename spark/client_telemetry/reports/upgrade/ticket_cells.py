@@ -100,11 +100,11 @@ def _where(clients: Sequence[ClientVerdict]) -> str:
     ):
         values: list[str] = sorted({each for client in clients for each in getattr(client, column)})
         if values:
-            parts.append(f"{one if len(values) == 1 else many} {first_of(values, code)}")
+            parts.append(f"{one if len(values) == 1 else many} {first_few(values, code)}")
     return "; ".join(parts)
 
 
-def first_of(values: Sequence[_T], name: Callable[[_T], str]) -> str:
+def first_few(values: Sequence[_T], name: Callable[[_T], str]) -> str:
     """The names of the first few, and how many more there are."""
     more = f" and {len(values) - IDS_NAMED:,} more" if len(values) > IDS_NAMED else ""
     return f"{', '.join(map(name, values[:IDS_NAMED]))}{more}"
@@ -154,7 +154,7 @@ def application_table(applications: Sequence[Application], columns: tuple[str, .
             break
         cells = {column: _CELLS[column](group[0]) for column in columns}
         if len(group) > 1:
-            names = first_of(group, lambda each: code(each.name))
+            names = first_few(group, lambda each: code(each.name))
             requests = counted(sum(each.requests for each in group), "request")
             cells |= {"Application": names, "Seen": requests, "Groups and addresses": ""}
         rows += [row(cells[column] for column in columns)]
