@@ -137,11 +137,11 @@ def software_of_the_day(
         result.append(
             FleetSoftware(name, applications(theirs), len(theirs), **sums(theirs), versions=tuple(versions))
         )
-    return tuple(sorted(result, key=_most_used))
-
-
-def _most_used(software: FleetSoftware) -> tuple[object, ...]:
-    return software.name is None, -software.applications, -software.clients, software.name or ""
+    return tuple(
+        sorted(
+            result, key=lambda each: (each.name is None, -each.applications, -each.clients, each.name or "")
+        )
+    )
 
 
 def sums(clients: Iterable[FleetClient]) -> dict[str, int]:

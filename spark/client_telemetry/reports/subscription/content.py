@@ -48,7 +48,9 @@ def content(question: Question, result: CheckResult, remarks: Sequence[str] = ()
     """The whole answer. Times are ISO 8601, UTC; sizes are bytes. `remarks`: on the question, before those on the result."""
     clients = clients_of(result)
     totals = result.totals()
-    harms = _harms(result)
+    harmed = [(harm, each) for each in result.instances for harm in each.harms]
+    harms = _with_clients("harm", HARMS, harmed)
+    silent = [(each.silent, each) for each in result.instances if each.silent]
     found: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,
         **{name: _plain(value) for name, value in asdict(question).items()},
@@ -69,7 +71,7 @@ def content(question: Question, result: CheckResult, remarks: Sequence[str] = ()
         "lake_bytes_per_day": _lake_bytes(result, totals["after"]),
         "lake_bytes_per_day_before": _lake_bytes(result, totals["before"]),
         "harms": harms,
-        "silent": _silent(result),
+        "silent": _with_clients("reason", SILENCES, silent),
         "standard_metrics": [asdict(each) for each in result.deliveries],
         "commands": asdict(commands(result.operations, result.configured, question.bootstrap_server)),
         "clients": clients,
@@ -130,16 +132,6 @@ def _subscription(each: Subscription) -> dict[str, object]:
         "interval_ms": each.interval_ms,
         "match": {selector.attribute: selector.regex for selector in each.selectors},
     }
-
-
-def _harms(result: CheckResult) -> list[dict[str, object]]:
-    return _with_clients("harm", HARMS, [(harm, each) for each in result.instances for harm in each.harms])
-
-
-def _silent(result: CheckResult) -> list[dict[str, object]]:
-    return _with_clients(
-        "reason", SILENCES, [(each.silent, each) for each in result.instances if each.silent]
-    )
 
 
 def _with_clients(

@@ -156,7 +156,8 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         if client.is_unidentified
     ]
     unidentified = [] if compact else [application for _, application in cards[:CARDS_SHOWN]]
-    annex = _annex(report, [*explained[: EXPLAINED_OF_COMPACT if compact else EXPLAINED], *unidentified])
+    explained = explained[: EXPLAINED_OF_COMPACT if compact else EXPLAINED]
+    panels = {id(each) for each in (*explained, *unidentified)}
     numbered = list(enumerate(report.changes, start=1))
     question = report.question
     return page_template().render(
@@ -169,8 +170,8 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         others=_others(report, {id(each) for rows in drawn.values() for each in rows}, groups),
         must_act=len(breaking),
         groups=groups,
-        annex=annex,
-        panels={id(each) for each in annex},
+        annex=[each for each in report.applications if id(each) in panels],
+        panels=panels,
         links=_listed(links),
         numbered=numbered,
         first_changes=_first_changes(numbered),
@@ -201,12 +202,6 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         widest=max((software.clients for software in report.software), default=0),
         **page_parts(),
     )
-
-
-def _annex(report: UpgradeReport, explained: Sequence[Application]) -> list[Application]:
-    """Applications with a panel, in the order of the report: the other ones have their row alone."""
-    chosen = {id(each) for each in explained}
-    return [each for each in report.applications if id(each) in chosen]
 
 
 def _owner_shown(report: UpgradeReport, stake: OwnerStake, compact: bool) -> OwnerShown:
