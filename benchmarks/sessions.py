@@ -8,6 +8,7 @@ there too.
 """
 
 import datetime as dt
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -72,9 +73,9 @@ def _measure(spark: SparkSession, folder: Path) -> Section:
     cases: dict[str, tuple[int, Callable[[], None]]] = {}
 
     def add(name: str, pushes: DataFrame, count: int, with_peer: bool) -> None:
+        place = folder / re.sub(r"\W", "_", name)
         paths = {
-            table.name: str(folder / name / table.name)
-            for table in (CLIENT_PUSHES, CLIENT_CONNECTIONS, BROKERS)
+            table.name: str(place / table.name) for table in (CLIENT_PUSHES, CLIENT_CONNECTIONS, BROKERS)
         }
         # As the decode job writes them (lake/writer.py).
         like_ours = {"compression": "zstd", "parquet.block.row.count.limit": ROWS_IN_COLUMNS}
