@@ -61,6 +61,11 @@ def digest(folder: Path) -> str:
     return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
 
 
+def settings(topic: str, configuration: str) -> dict[str, str]:
+    """Variables of a program that say what it does, beside those of its broker."""
+    return {"TOPIC": topic, "GROUP": f"group-of-{topic}", "CONFIGURATION": configuration}
+
+
 def steps(program: Program, folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """Step -> ok, n/a, or the library's error: those that were reached. `settings`: of the program, as variables."""
     environment = {**confinement.of_programs(folder / "home"), **settings}

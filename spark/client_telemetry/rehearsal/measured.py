@@ -52,8 +52,7 @@ def measure(subject: Subject, broker: Broker, cache: Path) -> Measured:
     topic = f"topic-{uuid4().hex[:8]}"
     broker.seed([topic])
     begin = broker.request_log.stat().st_size
-    settings = {**broker.settings(), "TOPIC": topic, "GROUP": f"group-of-{topic}"}
-    settings["CONFIGURATION"] = WIDEST.get(subject.program, "")
+    settings = broker.settings() | client_runs.settings(topic, WIDEST.get(subject.program, ""))
     steps = client_runs.steps(program, folder, settings)
     with broker.request_log.open(encoding="utf-8", errors="replace") as log:
         log.seek(begin)

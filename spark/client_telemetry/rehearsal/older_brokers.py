@@ -69,11 +69,9 @@ class Measuring:
 
     def _run(self, subject: Subject, release: str, topic: str, folder: Path) -> OnRelease:
         broker, proxy = self._proxies[release]
-        settings = {**broker.settings(), "BOOTSTRAP": proxy.address, "TOPIC": topic}
-        settings |= {
-            "GROUP": f"group-of-{topic}",
-            "CONFIGURATION": subject.configuration or WIDEST.get(subject.program, ""),
-        }
+        configuration = subject.configuration or WIDEST.get(subject.program, "")
+        settings = broker.settings() | client_runs.settings(topic, configuration)
+        settings["BOOTSTRAP"] = proxy.address
         time.sleep(_LEFT_OVER_S)
         proxy.sent.clear()
         steps = client_runs.steps(BY_NAME[subject.program], folder, settings)

@@ -102,7 +102,10 @@ class Rehearsing:
             kept = {sandbox: self.outcomes.read(subject, sandbox) for sandbox in on}
             if all(kept.values()):
                 return Outcome(subject)
-            if not self._is_installed(subject) and (reason := self._over_budget()):
+            program = BY_NAME[subject.program]
+            if not client_runs.is_installed(subject.program, program, subject.version, self.cache) and (
+                reason := self._over_budget()
+            ):
                 return Outcome(subject, reason)
             try:
                 self._install(subject)
@@ -118,11 +121,6 @@ class Rehearsing:
         if subject.mechanism == sandbox_broker.GSSAPI:
             client_runs.install_gssapi(program, folder, self.cache)
         return folder
-
-    def _is_installed(self, subject: Subject) -> bool:
-        return client_runs.is_installed(
-            subject.program, BY_NAME[subject.program], subject.version, self.cache
-        )
 
     def _over_budget(self) -> str:
         if time.monotonic() > self.deadline:
@@ -189,12 +187,8 @@ class Rehearsing:
         if time.monotonic() > self.deadline:
             outcome.not_run = self._over_budget()
             return None
-        settings = {
-            **broker.settings(subject.mechanism, tls=subject.tls),
-            "TOPIC": topic,
-            "GROUP": f"group-of-{topic}",
-            "CONFIGURATION": subject.configuration,
-        }
+        settings = broker.settings(subject.mechanism, tls=subject.tls)
+        settings |= client_runs.settings(topic, subject.configuration)
         try:
             steps = client_runs.steps(BY_NAME[subject.program], self._install(subject), settings)
         except NotInstalled as error:

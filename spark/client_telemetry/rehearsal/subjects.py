@@ -1,7 +1,7 @@
 """Which library versions a client of a report stands for: the one that it declares, or both ends of a range that was inferred."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -228,7 +228,3 @@ def _pin(library: str, version: _Version, seen: Mapping[int, int], from_release:
         ):
             return pin
     return None
-
-
-def libraries(subjects: Iterable[Subject]) -> list[str]:
-    return sorted({subject.program for subject in subjects})
