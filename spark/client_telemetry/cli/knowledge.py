@@ -162,7 +162,11 @@ def update(arguments: Sequence[str] | None) -> int:
     if not source:
         raise UnusablePackage(f"specify where from: --from URL, FOLDER or FILE, or set {URL}")
     files = fetching.package(source, args.offline)
-    more = [*(signatures.keys_of(args.trust) if args.trust else ()), *_kept_keys()]
+    place = store.location()
+    more = [
+        *(signatures.keys_of(args.trust) if args.trust else ()),
+        *(store.kept_keys(place) if place else ()),
+    ]
     signatures.verify(files, signatures.trusted(more))
     package = package_files.load(files)
     _activate_if_usable()
@@ -184,11 +188,6 @@ def update(arguments: Sequence[str] | None) -> int:
         f"{len(changes)} change{'s' * (len(changes) != 1)}{'' if changes else ' of what is known'}; client-telemetry knowledge diff {SHIPPED} {place}"
     )
     return 0
-
-
-def _kept_keys() -> list[bytes]:
-    place = store.location()
-    return store.kept_keys(place) if place else []
 
 
 def _activate_if_usable() -> None:

@@ -28,7 +28,6 @@ from client_telemetry.console.output_file import replace_file
 from client_telemetry.console.progress import Progress
 from client_telemetry.knowledge import UnusablePackage, age, checked, releases
 from client_telemetry.knowledge.broker_release import csv_text
-from client_telemetry.knowledge.checked import CheckedRow
 from client_telemetry.knowledge_package import broker_jars, brokers, package_files, signatures, store
 from client_telemetry.knowledge_package.artefacts import MavenRepository
 from client_telemetry.knowledge_package.brokers import Step
@@ -103,7 +102,8 @@ def main(arguments: Sequence[str] | None) -> int:
         contents[SIGNATURE] = signatures.sign(contents[MANIFEST], key)
     stale = checked.stale(written, manifest.built_at.date())
     if args.stale:
-        replace_file(args.stale, _stale_list(stale).encode())
+        cells = [(row.file, row.key, str(row.checked_on), row.source) for row in stale]
+        replace_file(args.stale, csv_text(("file", "key", "checked_on", "source"), cells).encode())
     _write(args.out, contents)
     signed = "signed" if key is not None else f"not signed: name a key with --key or {signatures.SIGNING_KEY}"
     print(
@@ -120,11 +120,6 @@ def main(arguments: Sequence[str] | None) -> int:
     if len(stale) > _MOST_STALE:
         print(f"  and {len(stale) - _MOST_STALE:,} more: {args.stale or '--stale FILE'} has all")
     return 1 if failed else 0
-
-
-def _stale_list(rows: Sequence[CheckedRow]) -> str:
-    cells = [(row.file, row.key, str(row.checked_on), row.source) for row in rows]
-    return csv_text(("file", "key", "checked_on", "source"), cells)
 
 
 def _time(text: str) -> dt.datetime:

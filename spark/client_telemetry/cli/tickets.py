@@ -16,7 +16,7 @@ import datetime as dt
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -36,8 +36,8 @@ from client_telemetry.formats.report_file import Report, add_report
 from client_telemetry.trackers import import_files, jira
 from client_telemetry.trackers.http import Api, TrackerError
 from client_telemetry.trackers.jira import Jira
-from client_telemetry.trackers.sync import Step, carry_out, plan
-from client_telemetry.trackers.ticket import Issue, Ticket
+from client_telemetry.trackers.sync import carry_out, plan
+from client_telemetry.trackers.ticket import Ticket
 from client_telemetry.trackers.tracker import GitHub, GitLab, Tracker
 
 REFUSED: Final = 1
@@ -188,8 +188,10 @@ def _of_campaign(args: argparse.Namespace) -> list[Ticket]:
 def _synchronize(tracker: Tracker, tickets: Sequence[Ticket], *, send: bool) -> int:
     steps = plan(tickets, tracker.issues(), tracker)
     done = carry_out(steps, tracker) if send else ((step, step.issue) for step in steps)
-    for line in _lines(done, send=send):
-        print(line, flush=True)
+    for step, issue in done:
+        title = step.ticket.title if step.ticket else issue.title if issue else ""
+        where = f" {issue.url or issue.number}" if issue else ""
+        print(f"{_DONE.get(step.action, step.action) if send else step.action}{where}: {title}", flush=True)
     counts = Counter(step.action for step in steps)
     words = [
         f"{counts.pop(action)} {_DONE[action] if send else f'to {action}'}"
@@ -201,11 +203,3 @@ def _synchronize(tracker: Tracker, tickets: Sequence[Ticket], *, send: bool) -> 
     if not send and any(step.action in _DONE for step in steps):
         print("Nothing was changed: add --send to do it.")
     return 0
-
-
-def _lines(done: Iterable[tuple[Step, Issue | None]], *, send: bool) -> Iterator[str]:
-
-    for step, issue in done:
-        title = step.ticket.title if step.ticket else issue.title if issue else ""
-        where = f" {issue.url or issue.number}" if issue else ""
-        yield f"{_DONE.get(step.action, step.action) if send else step.action}{where}: {title}"

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,8 @@ _SETTINGS_FILES = {
     "RUSTUP_HOME": (".rustup",),
 }
 """Variable of a tool -> where below the user's home its settings are: with a HOME of its own it would not find them."""
+_ENDED_ALREADY = (ProcessLookupError, PermissionError)
+"""What is raised about such a process."""
 MOST_WRITTEN = 2 * 2**30
 """Bytes of one file."""
 _READ = 2**20
@@ -108,11 +110,11 @@ def started(
     )
     try:
         if hasattr(resource, "prlimit"):
-            with _ended_already():
+            with suppress(*_ENDED_ALREADY):
                 resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (MOST_WRITTEN, MOST_WRITTEN))
         yield process
     finally:
-        with _ended_already():
+        with suppress(*_ENDED_ALREADY):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
@@ -128,14 +130,6 @@ def ended_in_order() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _ended_already() -> Iterator[None]:
-    try:
-        yield
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def bytes_below(folder: Path) -> int:

@@ -39,11 +39,10 @@ def fetch(cache: Path, coordinates: Iterable[str], kind: str) -> dict[str, str]:
     """Fetch the POMs or jars (`kind`) of `group:artefact:version`, and return of those that could not be fetched why. With LATEST as the
     version Maven keeps the list of versions too. What one run fetched is kept if the next one fails.
     """
-    said: dict[str, str] = {}
     wanted = sorted(set(coordinates))
-    for each in wanted:
-        if not COORDINATES.fullmatch(each):
-            said[each] = f"{each!r} is not group:artefact:version"
+    said = {
+        each: f"{each!r} is not group:artefact:version" for each in wanted if not COORDINATES.fullmatch(each)
+    }
     fetched = [each for each in wanted if each not in said]
     for first in range(0, len(fetched), MOST_AT_ONCE):
         said |= _fetch(cache, fetched[first : first + MOST_AT_ONCE], kind)

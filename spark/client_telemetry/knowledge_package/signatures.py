@@ -34,12 +34,8 @@ class UnusableKey(Unusable):
 
 def public_keys(text: str) -> list[bytes]:
     """The keys of a file's text: one a line, comments after `#` or a blank. Raises UnusableKey."""
-    keys = []
-    for line in text.splitlines():
-        words = line.partition("#")[0].split()
-        if words:
-            keys.append(_public_key(words[0]))
-    return keys
+    words_of_lines = (line.partition("#")[0].split() for line in text.splitlines())
+    return [_public_key(words[0]) for words in words_of_lines if words]
 
 
 def _public_key(text: str) -> bytes:

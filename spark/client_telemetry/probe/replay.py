@@ -95,7 +95,8 @@ def replayed(sent: Iterable[Sent], target: Content) -> Iterator[Replayed]:
         accepted = set[int].intersection(*(measured_targets.accepted(entry) for entry in of_brokers))
         lowest = min(accepted, default=None)
         side = _side(lowest, version) if outcome in (CLOSED, REFUSED) else ""
-        yield Replayed(each, outcome, side, lowest, _expected(target["answers_like"], each.pair))
+        expected = {served.serves(release, key, version) for release in target["answers_like"]}
+        yield Replayed(each, outcome, side, lowest, expected.pop() if len(expected) == 1 else None)
 
 
 def _outcome(entry: Mapping[str, str], version: int) -> str:
@@ -109,8 +110,3 @@ def _side(lowest: int | None, version: int) -> str:
     if lowest is None:
         return NONE
     return BELOW if version < lowest else ABOVE
-
-
-def _expected(releases: Iterable[str], pair: Pair) -> bool | None:
-    accepted = {served.serves(release, *pair) for release in releases}
-    return accepted.pop() if len(accepted) == 1 else None
