@@ -6,10 +6,12 @@ where the code that uses the library was read, and pins nothing, the library spe
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from client_telemetry.artefacts import json_settings
+from client_telemetry.artefacts.packages import Unreadable
+from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse
 from client_telemetry.artefacts.readers.lines import numbered
 
 _CONFIGURATION = frozenset(
@@ -70,6 +72,25 @@ _JAAS = re.compile(
 _LITERAL = re.compile(r"[\w.:@/+-]{1,200}")
 _SPACED = re.compile(r"[^\s${}<>%][^\x00-\x1f${}<>%]{0,199}")
 """Inside quotes, or in a properties file; what a template or an environment fills in is no literal."""
+_JSON_NAMES: Final = {
+    "clientid": "client.id",
+    "groupid": "group.id",
+    "applicationid": "application.id",
+    "saslmechanism": "sasl.mechanism",
+    "saslusername": "sasl.username",
+    "securityprotocol": "security.protocol",
+    "groupprotocol": "group.protocol",
+}
+_JSON_MECHANISMS: Final = {
+    "scramsha256": "SCRAM-SHA-256",
+    "scramsha512": "SCRAM-SHA-512",
+    "oauthbearer": "OAUTHBEARER",
+    "plain": "PLAIN",
+    "gssapi": "GSSAPI",
+}
+"""SaslMechanism of Confluent.Kafka (Confluent.Kafka/Config_gen.cs)."""
+_JSON_SERVERS: Final = frozenset(("bootstrapservers", "bootstrap.servers"))
+_JSON_COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
 
 
 class Setting(NamedTuple):
@@ -88,6 +109,30 @@ class Code(NamedTuple):
     uses: frozenset[str]
     pins: tuple[Setting, ...]
     settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A setting in code or configuration that pins the protocol version. `release` is None if the text is no release."""
+
+    library: str
+    text: str
+    release: str | None
+    where: str
+
+
+@dataclass(frozen=True)
+class CodeSeen:
+    """What the sources beside a lock file say."""
+
+    libraries: frozenset[str] = frozenset()
+    """Libraries that sources which were read import: had they pinned a version there, it would be in `pins`."""
+    pins: tuple[Pin, ...] = ()
+    mechanisms: tuple[tuple[str, str], ...] = ()
+    """SASL mechanisms that configuration files name, each with its place. Others may be used elsewhere."""
+
+
+NO_CODE = CodeSeen()
 
 
 def is_read(path: str) -> bool:
@@ -200,7 +245,7 @@ def _settings(shown: str, text: str) -> Iterator[Setting]:
     if not _KAFKA.search(text) and not _KAFKA.search(shown):
         return
     if shown.endswith(".json"):
-        for name, value, number in json_settings.read(text):
+        for name, value, number in json_settings(text):
             if _SPACED.fullmatch(value):
                 yield Setting(name, value, shown, number)
     is_properties = shown.endswith(".properties")
@@ -218,6 +263,36 @@ def _settings(shown: str, text: str) -> Iterator[Setting]:
         is_kafka = _KAFKA.search(match[1]) or name in _ALWAYS_KAFKA
         if is_kafka or "." in match[2] or "-" in match[2]:
             yield Setting(name, value, shown, number)
+
+
+def json_settings(text: str) -> Iterator[tuple[str, str, int]]:
+    """Of clients in JSON as .NET binds it to its classes and Node.js to objects (`"GroupId"`, `"clientId"`): name, value
+    and line, of objects below a key that names Kafka, or with bootstrap servers: client ids of OAuth look the same. Nothing of
+    a file that is no JSON. Values are as they are written, so not all are literals.
+    """
+    try:
+        content = parse(_JSON_COMMENT.sub("", text))
+    except Unreadable:
+        return
+    yield from _of_value(content, Lines(text), is_kafka=False)
+
+
+def _of_value(value: object, lines: Lines, *, is_kafka: bool) -> Iterator[tuple[str, str, int]]:
+    for entry in objects(value) if isinstance(value, list) else [mapping(value)]:
+        here = is_kafka or bool({key.lower() for key in entry} & _JSON_SERVERS)
+        for key, below in entry.items():
+            name = _JSON_NAMES.get(key.lower())
+            if here and name and isinstance(below, str):
+                yield _json_setting(name, key, below, lines)
+            elif isinstance(below, dict | list):
+                yield from _of_value(below, lines, is_kafka=here or "kafka" in key.lower())
+
+
+def _json_setting(name: str, key: str, value: str, lines: Lines) -> tuple[str, str, int]:
+    line = lines.of(f'"{key}": "{value}"', f'"{key}":"{value}"', f'"{key}"') or 1
+    if name == "sasl.mechanism":
+        value = _JSON_MECHANISMS.get(value.lower().replace("-", ""), value)
+    return name, value, line
 
 
 def _with_variables(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:

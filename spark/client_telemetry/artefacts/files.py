@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from client_telemetry.artefacts.binaries import archives, images, layers, programs
 from client_telemetry.artefacts.packages import Package, ReadOther
 from client_telemetry.artefacts.readers import (
-    bazel,
     conda,
     dockerfile,
     dotnet,
@@ -44,22 +44,13 @@ def _by_itself(read: Reader) -> Reader:
     return lambda text, read_other: (replace(each, by_itself=True) for each in read(text, read_other))
 
 
-def _go_sum(text: str, read_other: ReadOther) -> Iterable[Package]:
-    return () if read_other("go.mod") is not None else golang.read_sum(text)
+def _without(other: str, read: Callable[[str], Iterable[Package]]) -> Reader:
+    """The reader of a file that counts only where the other one is not."""
+    return lambda text, read_other: () if read_other(other) is not None else read(text)
 
 
-def _vendored(text: str, read_other: ReadOther) -> Iterable[Package]:
-    return () if read_other("../go.mod") is not None else golang.read_vendored(text)
-
-
-def _bazel(text: str, read_other: ReadOther) -> Iterable[Package]:
-    yield from gradle.read_script(text, read_other)
-    yield from bazel.read(text)
-
-
-def _script(text: str, read_other: ReadOther) -> Iterable[Package]:
-    yield from librdkafka_sources.read(text)
-    yield from jar_downloads.read(text)
+def _both(*readers: Reader) -> Reader:
+    return lambda text, read_other: chain.from_iterable(read(text, read_other) for read in readers)
 
 
 _READERS: tuple[tuple[Reader, tuple[str, ...]], ...] = (
@@ -79,14 +70,14 @@ _READERS: tuple[tuple[Reader, tuple[str, ...]], ...] = (
             "build.mill",
         ),
     ),
-    (_bazel, ("WORKSPACE", "*.bzl", "*.bazel")),
+    (_both(gradle.read_script, _alone(golang.read_bazel)), ("WORKSPACE", "*.bzl", "*.bazel")),
     (_alone(jvm_builds.read_nebula), ("dependencies.lock",)),
     (_alone(jvm_builds.read_maven_install), ("*maven_install.json",)),
     (_alone(jvm_builds.read_clojure), ("project.clj", "deps.edn")),
     (_alone(jvm_builds.read_ivy), ("ivy.xml",)),
     (golang.read_mod, ("go.mod",)),
-    (_go_sum, ("go.sum",)),
-    (_vendored, ("vendor/modules.txt",)),
+    (_without("go.mod", golang.read_sum), ("go.sum",)),
+    (_without("../go.mod", golang.read_vendored), ("vendor/modules.txt",)),
     (_alone(golang.read_dep), ("Gopkg.lock",)),
     (_alone(golang.read_glide), ("glide.lock",)),
     (_alone(golang.read_godeps), ("Godeps.json",)),
@@ -135,7 +126,7 @@ _READERS: tuple[tuple[Reader, tuple[str, ...]], ...] = (
     ),
     (_alone(other_locks.read_vcpkg), ("vcpkg.json",)),
     (_alone(librdkafka_sources.read), ("CMakeLists.txt", "*.cmake")),
-    (_script, ("*.sh",)),
+    (_both(_alone(librdkafka_sources.read), _alone(jar_downloads.read)), ("*.sh",)),
     (_alone(librdkafka_sources.read_submodules), (".gitmodules",)),
     (_alone(other_locks.read_swift), ("Package.resolved",)),
     (_alone(other_locks.read_hackage), ("cabal.project.freeze", "stack.yaml")),

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from client_telemetry.artefacts.code import Setting
-from client_telemetry.artefacts.code_seen import NO_CODE, CodeSeen
+from client_telemetry.artefacts.code import NO_CODE, CodeSeen, Setting
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.named_images import NamedImage
 from client_telemetry.artefacts.packages import Place

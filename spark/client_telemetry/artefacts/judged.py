@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.artefacts.code_seen import CodeSeen, Pin
+from client_telemetry.artefacts.code import CodeSeen, Pin
 from client_telemetry.artefacts.found import Judged
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.compatibility.evidence import ClientEvidence

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import yaml
 
+from client_telemetry.artefacts.readers.json_text import mapping, text_of
 from client_telemetry.artefacts.readers.lines import numbered
 
 CODEOWNERS = ("CODEOWNERS", ".github/CODEOWNERS", ".gitlab/CODEOWNERS", "docs/CODEOWNERS")
@@ -84,10 +85,8 @@ def read_catalog(file: str, text: str) -> Owner | None:
     """`spec.owner` of the first entity that has one; None if the file is not a catalogue's."""
     try:
         for document in yaml.safe_load_all(text):
-            spec = document.get("spec") if isinstance(document, dict) else None
-            owner = spec.get("owner") if isinstance(spec, dict) else None
-            if isinstance(owner, str) and owner.strip():
-                return Owner(owner.strip(), file)
+            if owner := text_of(mapping(mapping(document).get("spec")).get("owner")):
+                return Owner(owner, file)
     except (yaml.YAMLError, RecursionError, AttributeError):
         return None
     return None

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from client_telemetry.artefacts import code, owners, tree
-from client_telemetry.artefacts.code import Code, Setting
-from client_telemetry.artefacts.code_seen import CodeSeen, Pin
+from client_telemetry.artefacts.code import Code, CodeSeen, Pin, Setting
 from client_telemetry.artefacts.owners import CodeOwners, Owner
 from client_telemetry.artefacts.packages import Unreadable
 from client_telemetry.identity.owners import OwnerRule, first_match

@@ -130,7 +130,7 @@ def _verdict(
     evidence = entry.evidence
     if entry.library:
         from client_telemetry.artefacts import judged, named_client
-        from client_telemetry.artefacts.code_seen import CodeSeen
+        from client_telemetry.artefacts.code import CodeSeen
 
         client = named_client.named(entry.library, entry.library_version)
         by_name = None if client.library else _by_name(entry)

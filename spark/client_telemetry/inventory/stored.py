@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from client_telemetry.artefacts import judged, libraries
-from client_telemetry.artefacts.code_seen import CodeSeen, Pin
+from client_telemetry.artefacts.code import CodeSeen, Pin
 from client_telemetry.artefacts.found import Found, worst_first
 from client_telemetry.artefacts.libraries import Client
 from client_telemetry.artefacts.packages import Package, Place

@@ -2,7 +2,7 @@
 
 import pytest
 from client_telemetry.artefacts import libraries
-from client_telemetry.artefacts.code_seen import CodeSeen
+from client_telemetry.artefacts.code import CodeSeen
 from client_telemetry.artefacts.judged import configurations, of
 from client_telemetry.artefacts.packages import Package
 from client_telemetry.compatibility import ClientEvidence, judge

@@ -2,7 +2,7 @@
 
 import pytest
 from client_telemetry.artefacts import files, scan
-from client_telemetry.artefacts.code_seen import CodeSeen
+from client_telemetry.artefacts.code import CodeSeen
 from client_telemetry.artefacts.judged import of
 
 

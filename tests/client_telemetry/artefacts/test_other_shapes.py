@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from client_telemetry.artefacts import code, files, json_settings, libraries, named_images
+from client_telemetry.artefacts import code, files, libraries, named_images
 from client_telemetry.artefacts.scan import scan
 from client_telemetry.inventory.written import collect
 
@@ -162,7 +162,7 @@ def test_settings_of_dotnet_stand_below_a_key_that_names_kafka():
   },
   "Bus": {"BootstrapServers": "a:9092", "ClientId": "bus"}
 }"""
-    assert list(json_settings.read(text)) == [
+    assert list(code.json_settings(text)) == [
         ("group.id", "billing", 5),
         ("sasl.mechanism", "SCRAM-SHA-512", 6),
         ("client.id", "${CLIENT}", 7),
@@ -174,7 +174,7 @@ def test_settings_of_dotnet_stand_below_a_key_that_names_kafka():
     "text", ["[" * 100_000, '{"Kafka": ', '"Kafka"', '{"Kafka": {"GroupId": 7, "ClientId": null}}']
 )
 def test_other_json_says_nothing(text):
-    assert list(json_settings.read(text)) == []
+    assert list(code.json_settings(text)) == []
 
 
 def test_a_mechanism_of_dotnet_decides_a_verdict(tmp_path):

@@ -1,6 +1,5 @@
 """Files of an image that say what is installed in it: databases of distributions, and what package managers leave."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -10,6 +9,7 @@ from typing import BinaryIO
 from client_telemetry.artefacts.binaries import archives, librdkafka_files, programs, rpm_database
 from client_telemetry.artefacts.packages import UNREAD, Package, Unreadable
 from client_telemetry.artefacts.readers import dotnet
+from client_telemetry.artefacts.readers.json_text import parse_object
 from client_telemetry.knowledge import known_packages
 
 ReadText = Callable[[str], Iterable[Package]]
@@ -50,12 +50,10 @@ def read_apk(text: str) -> Iterator[Package]:
 def _node(text: str) -> Iterator[Package]:
     """package.json of an installed package."""
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
+        content = parse_object(text)
+    except Unreadable:
         return
-    name, version = (
-        (content.get("name"), content.get("version")) if isinstance(content, dict) else (None, None)
-    )
+    name, version = content.get("name"), content.get("version")
     if isinstance(name, str) and isinstance(version, str):
         yield Package("npm", name, version)
 

@@ -1,10 +1,12 @@
-"""Go modules: go.mod, go.sum and vendor/modules.txt where they stand alone; the lock files of dep, glide and godep before them."""
+"""Go modules: go.mod, go.sum and vendor/modules.txt where they stand alone; the lock files of dep, glide and godep before them;
+Bazel's build files.
+"""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from client_telemetry.artefacts.packages import Package, ReadOther
+from client_telemetry.artefacts.packages import Package, ReadOther, declared, only_version
 from client_telemetry.artefacts.readers import toml_text
 from client_telemetry.artefacts.readers.json_text import Lines, objects, parse_object, text_of
 from client_telemetry.artefacts.readers.lines import matches, numbered
@@ -20,6 +22,10 @@ _BLOCK = re.compile(r"^\s*(require|replace|exclude|retract|tool|godebug|ignore)\
 _VENDORED = re.compile(r"^# ([\w.~/-]+\.[\w.~/-]+/[\w.~/-]+) (v\S+)$")
 _GLIDE = re.compile(r"^(?:- name|  version): [\"']?([^\s\"']+)[\"']?$")
 _DESCRIBED = re.compile(r"(v\d+\.\d+\.\d+)(?:-\d+-g[0-9a-f]+)?")
+_BAZEL_CALL = re.compile(r"\b(go_repository|go_deps\.module|bazel_dep)\s*\(([^()]{0,2000})\)")
+_BAZEL_ARGUMENT = re.compile(r"""\b(\w+)\s*=\s*["']([^"']*)["']""")
+_BAZEL_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_BAZEL_RELEASE = re.compile(r"(\d+\.\d+\.\d+)(?:\.bcr\.\d+)?")
 COMMIT = "a commit, not a release"
 _HIGHEST = 4
 """Folders above a go.mod in which go.work is looked for."""
@@ -154,3 +160,21 @@ def read_godeps(text: str) -> Iterator[Package]:
         if name:
             version = comment if _DESCRIBED.fullmatch(comment) and "-g" not in comment else ""
             yield of_module(name, version or str(entry.get("Rev", "")), lines.of(f'"{name}"') or 1)
+
+
+def read_bazel(text: str) -> Iterator[Package]:
+    """Bazel's build files, beside the coordinates of Maven that gradle.py reads: Go modules (`go_repository`, `go_deps.module`) and
+    modules of the Bazel Central Registry. Literals only; nothing is evaluated.
+    """
+    text = _BAZEL_COMMENT.sub("", text)
+    for call in _BAZEL_CALL.finditer(text):
+        arguments = dict(_BAZEL_ARGUMENT.findall(call[2]))
+        version = arguments.get("version", "")
+        written = call.start() + max(call[0].find(f'"{version}"'), 0) if version else call.start()
+        line = text.count("\n", 0, written) + 1
+        if call[1] == "bazel_dep":
+            if arguments.get("name") == "librdkafka":
+                exact = only_version(_BAZEL_RELEASE, version)
+                yield declared("generic", "librdkafka", exact, version, line, declared_only=False)
+        elif module := arguments.get("importpath") or arguments.get("path"):
+            yield of_module(module, version or arguments.get("tag") or arguments.get("commit") or "", line)

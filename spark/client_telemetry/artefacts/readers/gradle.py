@@ -4,7 +4,7 @@ Nothing is evaluated: a version that a script computes is not known.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from client_telemetry.artefacts.packages import Package, ReadOther, declared
@@ -76,7 +76,7 @@ def read_catalogue(text: str) -> Iterator[Package]:
         group, artifact = group or str(table.get("group", "")), artifact or str(table.get("name", ""))
         if parts:
             group, artifact = parts[:2]
-        reference = _reference(table)
+        reference = text_of(mapping(table.get("version")).get("ref")) or text_of(table.get("version.ref"))
         wanted: object = (
             versions.get(reference) if reference else table.get("version") or (parts[2] if parts else "")
         )
@@ -86,10 +86,6 @@ def read_catalogue(text: str) -> Iterator[Package]:
         needles = (f"\n{reference} =", f"\n{reference}=", f'\n"{reference}"') if reference and version else ()
         line = Lines(text).of(*needles) if needles else lines.of(f"\n{alias} =", f"\n{alias}=")
         yield declared("maven", f"{group}/{artifact}", version, wanted, line + 1 if line else None)
-
-
-def _reference(table: Mapping[str, object]) -> str | None:
-    return text_of(mapping(table.get("version")).get("ref")) or text_of(table.get("version.ref"))
 
 
 def _exact(wanted: object) -> str | None:

@@ -3,13 +3,22 @@
 import base64
 import binascii
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 from xml.sax.saxutils import escape
 
 from client_telemetry.artefacts.packages import Package, Unreadable
-from client_telemetry.artefacts.readers import package_urls, sbom_texts, spdx_purposes
-from client_telemetry.artefacts.readers.json_text import Lines, mapping, objects, parse_object, text_of
+from client_telemetry.artefacts.readers import package_urls, purposes, sbom_texts
+from client_telemetry.artefacts.readers.json_text import (
+    Lines,
+    elements,
+    mapping,
+    objects,
+    parse_object,
+    text_of,
+)
 
 MARKS = (
     '"bomFormat"',
@@ -154,8 +163,83 @@ def _location(component: Mapping[str, object]) -> str | None:
     return next((text_of(place.get("location")) for place in objects(evidence.get("occurrences"))), None)
 
 
+_FOR_DEVELOPMENT: Final = {
+    "DEV_DEPENDENCY_OF",
+    "DEV_TOOL_OF",
+    "TEST_DEPENDENCY_OF",
+    "TEST_TOOL_OF",
+    "TEST_OF",
+}
+_FOR_APPLICATION: Final = {
+    "DEPENDENCY_OF",
+    "RUNTIME_DEPENDENCY_OF",
+    "OPTIONAL_DEPENDENCY_OF",
+    "PROVIDED_DEPENDENCY_OF",
+    "BUILD_DEPENDENCY_OF",
+    "PREREQUISITE_FOR",
+}
+_TURNED: Final = {"DEPENDS_ON", "DYNAMIC_LINK", "STATIC_LINK", "HAS_PREREQUISITE"}
+"""Those that name what needs something before what is needed. CONTAINS says nothing of what it is for."""
+_LIFECYCLE: Final = {"development", "test"}
+
+_Need = tuple[str, str, str]
+"""What is needed, what needs it, and what says that it is for development; empty if nothing does."""
+
+
+def _of_relationships(relationships: Iterable[Mapping[str, object]]) -> dict[str, str]:
+    """Of SPDX 2: ids of packages that development alone needs, also through others, with the relationship that says so."""
+    return _only_development(_needs(relationships))
+
+
+def _needs(relationships: Iterable[Mapping[str, object]]) -> Iterator[_Need]:
+    for each in relationships:
+        kind = str(each.get("relationshipType"))
+        one, other = str(each.get("spdxElementId")), str(each.get("relatedSpdxElement"))
+        if kind in _FOR_DEVELOPMENT:
+            yield one, other, kind
+        elif kind in _FOR_APPLICATION:
+            yield one, other, ""
+        elif kind in _TURNED:
+            yield other, one, ""
+
+
+def _of_elements(graph: Iterable[Mapping[str, object]]) -> dict[str, str]:
+    """Of SPDX 3: the same by `dependsOn` with a lifecycle scope."""
+    return _only_development(
+        (str(needed), str(element.get("from")), _lifecycle(element))
+        for element in graph
+        if element.get("relationshipType") == "dependsOn"
+        for needed in elements(element.get("to"))
+    )
+
+
+def _lifecycle(element: Mapping[str, object]) -> str:
+    scope = str(element.get("scope"))
+    return f"scope {scope}" if scope in _LIFECYCLE else ""
+
+
+def _only_development(needs: Iterable[_Need]) -> dict[str, str]:
+    by_application: dict[str, set[str]] = defaultdict(set)
+    by_any: dict[str, set[str]] = defaultdict(set)
+    said: dict[str, str] = {}
+    for needed, by, why in needs:
+        by_any[by].add(needed)
+        if why:
+            said.setdefault(needed, why)
+        else:
+            by_application[by].add(needed)
+    if not said:
+        return {}
+    everything = set().union(*by_any.values())
+    tops = (set(by_any) - everything) or {by for by in by_any if by not in said}
+    application = purposes.all_needed(tops, by_application)
+    # What stands in circles that nothing leads into is left as the application's.
+    development = purposes.all_needed(set(said), by_any) - application
+    return {key: said.get(key, "needed by what is for development only") for key in development}
+
+
 def _spdx_2(content: Mapping[str, object]) -> Iterator[_Found]:
-    development = spdx_purposes.of_relationships(objects(content.get("relationships")))
+    development = _of_relationships(objects(content.get("relationships")))
     for package in objects(content.get("packages")):
         for reference in objects(package.get("externalRefs")):
             if reference.get("referenceType") == "purl" and (
@@ -167,7 +251,7 @@ def _spdx_2(content: Mapping[str, object]) -> Iterator[_Found]:
 
 
 def _spdx_3(content: Mapping[str, object]) -> Iterator[_Found]:
-    development = spdx_purposes.of_elements(objects(content.get("@graph")))
+    development = _of_elements(objects(content.get("@graph")))
     for element in objects(content.get("@graph")):
         version = text_of(element.get("software_packageVersion"))
         why = development.get(str(element.get("spdxId")), "")
