@@ -4,13 +4,24 @@ the user says, or what brokers reported.
 
 import datetime as dt
 import json
+import re
 from collections.abc import Iterable
 
 from client_telemetry.knowledge import releases
 from client_telemetry.knowledge.api_key import ApiKey
-from client_telemetry.subscriptions import answered, described
+from client_telemetry.subscriptions import answered
+from client_telemetry.subscriptions.configuration import KEYS
 from client_telemetry.subscriptions.configured_file import Resource, resource_of
 from client_telemetry.tables.rows import BrokerRow, SubscriptionRecord
+
+_HEADS = (
+    re.compile(r"Client metrics configs for (?P<name>.*) are:"),
+    re.compile(r"(?:Dynamic|All) configs for client-metrics? (?P<name>.*) are:"),
+)
+_NOTHING = re.compile(r"The client metric resource .* doesn't exist and doesn't have dynamic config\.")
+_ENTRY = re.compile(rf"\s+(?P<key>{'|'.join(map(re.escape, KEYS))})=(?P<value>.*)")
+# kafka-configs.sh
+_MORE = re.compile(r"^(?P<value>.*) sensitive=(?:true|false) synonyms=\{(?P<synonyms>.*)\}$")
 
 
 class NotKnown(ValueError):
@@ -27,8 +38,8 @@ def configured_of(text: str | None, brokers: list[BrokerRow]) -> tuple[list[Reso
                 return answered.read(text), []
             if text.lstrip().startswith("["):
                 return [resource_of(entry) for entry in json.loads(text)], []
-            return described.read(text), []
-        except ValueError as error:  # also UnreadableDescription and NoAnswers
+            return described(text), []
+        except ValueError as error:  # also NoAnswers
             raise NotKnown(f"--configured: {error}") from error
     resources, remarks = configured_resources(brokers)
     if resources is None:
@@ -37,6 +48,41 @@ def configured_of(text: str | None, brokers: list[BrokerRow]) -> tuple[list[Reso
             "kafka-client-metrics.sh --describe as --configured, or [] if there is nothing"
         )
     return resources, remarks
+
+
+def described(text: str) -> list[Resource]:
+    """From the output of `kafka-client-metrics.sh --describe` or `kafka-configs.sh --describe --entity-type client-metrics`
+    (ClientMetricsCommand, ConfigCommand), in its order; printed defaults are left out. Raises ValueError.
+    """
+    resources: list[Resource] = []
+    properties: dict[str, str] | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        head = next((match for pattern in _HEADS if (match := pattern.fullmatch(line.strip()))), None)
+        entry = _ENTRY.fullmatch(line)
+        if head:
+            properties = {}
+            resources.append(Resource(head["name"], properties))
+        elif not line.strip() or _NOTHING.fullmatch(line.strip()):
+            continue
+        elif entry and properties is not None:
+            more = _MORE.match(entry["value"])
+            if more and "DEFAULT_CONFIG" in more["synonyms"] and "DYNAMIC" not in more["synonyms"]:
+                continue
+            value = more["value"] if more else entry["value"]
+            if value:
+                properties[entry["key"]] = value
+        else:
+            raise ValueError(
+                f"line {number} is not of kafka-client-metrics.sh --describe or kafka-configs.sh --describe: {line.strip()!r}"
+            )
+    names = [resource.name for resource in resources]
+    if not resources:
+        raise ValueError(
+            "there is no subscription in it: paste the output of kafka-client-metrics.sh --describe"
+        )
+    if len(set(names)) < len(names):
+        raise ValueError("a subscription stands there twice: paste one description")
+    return resources
 
 
 def release_of(release: str | None, brokers: list[BrokerRow]) -> tuple[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ configured subscriptions and of the instance, so every broker gives the same one
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import google_crc32c
 
@@ -32,16 +32,6 @@ class Answer:
     """None if the instance id is unknown."""
 
 
-@dataclass(frozen=True)
-class _Union:
-    """What is common to all instances that match the same subscriptions."""
-
-    subscriptions: tuple[int, ...]
-    push_interval_ms: int
-    metrics: tuple[str, ...]
-    checksum: int
-
-
 @dataclass
 class ConfiguredSubscriptions:
     """Subscriptions of a cluster, in the order in which they were configured: that order decides the order of metrics
@@ -53,7 +43,7 @@ class ConfiguredSubscriptions:
     java: JavaRuntime
     map_order: Sequence[str] | None = None
     """Names in the order of the broker's map, if known; default: that of a map filled in configured order."""
-    _unions: dict[int, _Union] = field(default_factory=dict)
+    _unions: dict[int, tuple[Answer, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._index = {subscription.name: index for index, subscription in enumerate(self.subscriptions)}
@@ -66,15 +56,11 @@ class ConfiguredSubscriptions:
             matching = -1
             for subscriptions in let_in:
                 matching &= subscriptions
-            union = self._union(matching)
-            yield Answer(
-                union.subscriptions,
-                union.push_interval_ms,
-                union.metrics,
-                None
-                if instance.instance_id is None
-                else subscription_id(union.checksum, instance.instance_id),
-            )
+            answer, checksum_ = self._union(matching)
+            if instance.instance_id is not None:
+                number = subscription_id(checksum_, instance.instance_id)
+                answer = replace(answer, subscription_id=number)
+            yield answer
 
     def let_in(self, instances: Sequence[ClientInstance]) -> Iterator[tuple[int, ...]]:
         """For each instance and each of SELECTORS: the subscriptions that this attribute lets through, as a bit set. A
@@ -111,7 +97,8 @@ class ConfiguredSubscriptions:
         for row in rows:
             yield tuple(table[value] for table, value in zip(tables, row, strict=True))
 
-    def _union(self, matching: int) -> _Union:
+    def _union(self, matching: int) -> tuple[Answer, int]:
+        """The answer to all instances that match these subscriptions, without an id, and its checksum."""
         cached = self._unions.get(matching)
         if cached is not None:
             return cached
@@ -121,9 +108,9 @@ class ConfiguredSubscriptions:
         interval_ms = min(
             [DEFAULT_INTERVAL_MS, *(self.subscriptions[index].interval_ms for index in indexes)]
         )
-        union = _Union(tuple(sorted(indexes)), interval_ms, metrics, checksum(metrics, interval_ms))
-        self._unions[matching] = union
-        return union
+        answer = Answer(tuple(sorted(indexes)), interval_ms, metrics, None)
+        self._unions[matching] = answer, checksum(metrics, interval_ms)
+        return self._unions[matching]
 
 
 def checksum(metrics: Sequence[str], push_interval_ms: int) -> int:

@@ -32,12 +32,10 @@ from client_telemetry.subscriptions.observed import (
 from client_telemetry.subscriptions.proposal import Operation, propose
 
 STARTS, STOPS, CHANGES, SAME, NEVER = "starts", "stops", "changes", "same", "not asked"
-LOSES_FOR_GOOD, TOO_LARGE, LOSES_INTERVAL, THROTTLED = (
-    "never pushes again",
-    "refused as too large",
-    "loses one interval",
-    "throttled",
-)
+LOSES_FOR_GOOD = "never pushes again"
+TOO_LARGE = "refused as too large"
+LOSES_INTERVAL = "loses one interval"
+THROTTLED = "throttled"
 HARMS = {
     ABORTS: "its process aborts at the first push, because it is asked only for metrics that it does not have (librdkafka 2.5.0 to 2.5.2)",
     DISCONNECTS: "loses its connection at every push, because it is asked only for metrics that it does not have (librdkafka 2.5.3 to "
@@ -48,27 +46,15 @@ HARMS = {
     LOSES_INTERVAL: "its next push is rejected (UNKNOWN_SUBSCRIPTION_ID) and the delta values since the previous push are lost",
     THROTTLED: "it requests the new subscription at once, is rejected (THROTTLING_QUOTA_EXCEEDED) and waits one more interval",
 }
-(
-    NO_PLUGIN,
-    OLD_BROKER,
-    CANNOT_PUSH,
-    UNKNOWN_LIBRARY,
-    OPTED_OUT,
-    ADMIN_DEFAULT,
-    REFUSED,
-    NEVER_PUSHED,
-    NO_MATCH,
-) = (
-    "no plugin",
-    "broker before 3.7",
-    "library cannot push",
-    "library not known",
-    "opted out",
-    "admin client",
-    "refused",
-    "asked and never pushed",
-    "no match",
-)
+NO_PLUGIN = "no plugin"
+OLD_BROKER = "broker before 3.7"
+CANNOT_PUSH = "library cannot push"
+UNKNOWN_LIBRARY = "library not known"
+OPTED_OUT = "opted out"
+ADMIN_DEFAULT = "admin client"
+REFUSED = "refused"
+NEVER_PUSHED = "asked and never pushed"
+NO_MATCH = "no match"
 SILENCES = {
     OLD_BROKER: "the brokers' release is older than 3.7.0",
     NO_PLUGIN: "no broker has a metrics plugin, so none supports GetTelemetrySubscriptions",

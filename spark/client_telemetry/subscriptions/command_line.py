@@ -8,20 +8,31 @@ or files that cannot be used; 4 when it cannot be told whether a selector matche
 """
 
 import argparse
+import csv
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
+from client_telemetry import Unusable
 from client_telemetry.console.arguments import Arguments
+from client_telemetry.console.formulas import guarded
+from client_telemetry.console.output_file import whole_file, write_csv
 from client_telemetry.console.progress import Progress
 from client_telemetry.console.refusal import refuses
 from client_telemetry.knowledge import releases
-from client_telemetry.subscriptions import client_file, configured_file
+from client_telemetry.subscriptions import configured_file
 from client_telemetry.subscriptions.advice import instead
 from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
-from client_telemetry.subscriptions.client_file import ClientFile, UnreadableClients
 from client_telemetry.subscriptions.configuration import SELECTORS, RefusedByKafka, Subscription, parse
-from client_telemetry.subscriptions.instances import is_address
+from client_telemetry.subscriptions.instances import (
+    NO_INSTANCE_ID,
+    BadInstanceId,
+    ClientInstance,
+    instance_id_of,
+    is_address,
+)
 from client_telemetry.subscriptions.java_runtime import (
     JavaRuntime,
     UnsureMatch,
@@ -31,6 +42,81 @@ from client_telemetry.subscriptions.java_runtime import (
 PROGRAM = "client-telemetry subscription-check"
 FIRST_RELEASE = (3, 7)
 ANSWER_COLUMNS = ("subscriptions", "push_interval_ms", "requested_metrics", "subscription_id")
+
+COLUMNS = ("client_instance_id", *(field.name for field in fields(ClientInstance)[1:]))
+"""That a file of clients has to have."""
+
+
+class UnreadableClients(Unusable):
+    """The file is unusable; one line with the file and the reason."""
+
+
+@dataclass(frozen=True)
+class ClientFile:
+    """`columns`: COLUMNS, and further ones, which are kept."""
+
+    columns: tuple[str, ...]
+    rows: list[dict[str, str]]
+    instances: list[ClientInstance]
+
+
+def read_clients(path: Path) -> ClientFile:
+    """A blank field is an attribute that the broker does not have. Raises UnreadableClients."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            columns = tuple(reader.fieldnames or ())
+            _check_columns(path, columns)
+            rows, instances = [], []
+            for row in reader:
+                if None in row or None in row.values():
+                    raise UnreadableClients(
+                        f"{path}: line {reader.line_num} does not have {len(columns)} fields, as the first line has"
+                    )
+                try:
+                    instances.append(instance_of(row))
+                except ValueError as error:
+                    raise UnreadableClients(f"{path}: line {reader.line_num}: {error}") from error
+                rows.append(row)
+    except OSError as error:
+        raise UnreadableClients(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UnreadableClients(f"{path} is not UTF-8: save it as UTF-8") from error
+    except csv.Error as error:
+        raise UnreadableClients(f"{path}: {error}") from error
+    return ClientFile(columns, rows, instances)
+
+
+def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
+    missing = [column for column in COLUMNS if column not in columns]
+    if len(columns) == 1 and missing and re.search("[;\t]", columns[0]):
+        raise UnreadableClients(
+            f"{path}: fields are separated by {columns[0][len(COLUMNS[0])]!r}: use commas"
+        )
+    if missing:
+        raise UnreadableClients(f"{path}: no column {missing[0]}: the file needs {', '.join(COLUMNS)}")
+    for column in columns:
+        if columns.count(column) > 1:
+            raise UnreadableClients(f"{path}: column {column} occurs more than once")
+
+
+def instance_of(row: Mapping[str, str]) -> ClientInstance:
+    """The all-zero id means that a client has none yet: a broker assigns it a random one. Raises ValueError."""
+    port = row["source_port"]
+    if port and not (port.isascii() and port.isdigit() and len(port) < 6 and int(port) < 65536):
+        raise ValueError(f"source_port {port!r} is not a port")
+    try:
+        instance_id = instance_id_of(row["client_instance_id"])
+    except BadInstanceId as error:
+        raise ValueError(f"client_instance_id {error}") from error
+    return ClientInstance(
+        None if instance_id == NO_INSTANCE_ID else instance_id,
+        row["client_id"] or None,
+        row["software_name"] or None,
+        row["software_version"] or None,
+        row["source_address"] or None,
+        int(port) if port else None,
+    )
 
 
 @refuses("subscription-check")
@@ -65,7 +151,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             if args.output.exists() and path.exists() and args.output.samefile(path):
                 raise UnreadableClients(f"--output is also the file of {option}: name another")
         resources = configured_file.read(args.configured)
-        clients = client_file.read(args.clients)
+        clients = read_clients(args.clients)
         progress("starting Java")
         with JavaRuntime() as java:
             subscriptions, refused = [], 0
@@ -81,7 +167,9 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             rows = _answer_rows(ConfiguredSubscriptions(subscriptions, release, java), clients, progress)
         _warn_of_java_releases(subscriptions, clients, release)
         progress(f"writing {args.output}")
-        client_file.write(args.output, (*_kept(clients), *ANSWER_COLUMNS), rows)
+        columns = (*_kept(clients), *ANSWER_COLUMNS)
+        with whole_file(args.output) as opened:
+            write_csv(opened, columns, ([guarded(row[column]) for column in columns] for row in rows))
     except UnsureMatch as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 4

@@ -4,6 +4,7 @@ Source: ClientMetricsCommand; ConfigCommand.parseConfigsToBeAdded, which removes
 commas outside them, so that a change with brackets needs a properties file, where backslashes are doubled.
 """
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -109,15 +110,9 @@ def _in_properties(value: str) -> str:
     client_id=[a-z]\\d
     """
     escaped = value.replace("\\", "\\\\")
-    return "".join(
-        character if character.isascii() else "".join(f"\\u{unit:04x}" for unit in _utf16(character))
-        for character in escaped
+    return re.sub(
+        r"[^\0-\x7f]", lambda one: re.sub("(.{4})", r"\\u\1", one[0].encode("utf-16-be").hex()), escaped
     )
-
-
-def _utf16(character: str) -> list[int]:
-    encoded = character.encode("utf-16-be")
-    return [int.from_bytes(encoded[at : at + 2]) for at in range(0, len(encoded), 2)]
 
 
 def _line(command: str, server: str, *options: str) -> str:

@@ -83,15 +83,10 @@ def parse(
             raise RefusedByKafka(
                 name, "InvalidRequestException", f"Unknown client metrics configuration: {key}"
             )
-    if release[:2] < _CONTROLLER_USES_CONFIG_DEF:
+    by_controller = release[:2] >= _CONTROLLER_USES_CONFIG_DEF
+    if not by_controller:
         _check_as_controllers_before_4(name, properties, java)
-        return _parse(name, properties, release, java, by_controller=False)
-    return _parse(name, properties, release, java, by_controller=True)
 
-
-def _parse(
-    name: str, properties: Mapping[str, str], release: tuple[int, ...], java: JavaRuntime, by_controller: bool
-) -> Subscription:
     def refused(error: str, message: str) -> RefusedByKafka:
         return RefusedByKafka(name, error, message, by_controller)
 

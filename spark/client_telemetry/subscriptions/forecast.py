@@ -28,13 +28,11 @@ from client_telemetry.subscriptions.observed import (
     ObservedInstance,
 )
 
-OWN, SAME_VERSION, SAME_LIBRARY, KNOWN_SIZES, NOTHING = (
-    "own pushes",
-    "same version",
-    "same library",
-    "known sizes",
-    "",
-)
+OWN = "own pushes"
+SAME_VERSION = "same version"
+SAME_LIBRARY = "same library"
+KNOWN_SIZES = "known sizes"
+NOTHING = ""
 
 _STEADY = 0.1
 _LARGEST_DELAY_S = 1.0

@@ -6,7 +6,7 @@ wanted client instances and no others of the evidence.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import takewhile
+from os.path import commonprefix
 
 from client_telemetry import Unusable
 from client_telemetry.knowledge.telemetry_metrics import ALL_METRICS, java_metrics, standard_metrics
@@ -233,7 +233,7 @@ def _candidates(instances: Sequence[ObservedInstance]) -> Iterator[dict[str, str
     versions = _same(instances, lambda observed: observed.instance.software_version)
     software = {"client_software_name": names} if names else {}
     exact = software | ({"client_software_version": versions} if versions else {})
-    common = _common_beginning(ids)
+    common = commonprefix(ids)  # noqa: RUF071  (texts, not paths)
     begin = {"client_id": quoted(common) + ".*"} if len(ids) > 1 and common else {}
     alternatives = {"client_id": alternation(ids)} if ids and len(ids) <= _LONGEST_ALTERNATIVE else {}
     addresses = sorted({observed.instance.source_address or "" for observed in instances} - {""})
@@ -243,14 +243,6 @@ def _candidates(instances: Sequence[ObservedInstance]) -> Iterator[dict[str, str
         {}, software, begin, exact, software | begin, alternatives, software | alternatives, exact | alternatives,
         alternatives | places, exact | alternatives | places,
     )  # fmt: skip
-
-
-def _common_beginning(texts: Sequence[str]) -> str:
-    """The common prefix of sorted texts."""
-    if not texts:
-        return ""
-    pairs = zip(texts[0], texts[-1], strict=False)
-    return "".join(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _same(

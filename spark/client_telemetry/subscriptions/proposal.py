@@ -51,12 +51,7 @@ def changes_of(args: argparse.Namespace) -> object:
         raise UnusableProposal(
             "there is no change to check: give --action (add, alter, delete), --changes, or --goal"
         )
-    fields = {
-        "name": args.name,
-        "metrics": args.metrics,
-        "interval_ms": args.interval_ms,
-        "match": args.match,
-    }
+    fields = {name: getattr(args, name) for name in ("name", "metrics", "interval_ms", "match")}
     return [{"action": args.action, **{key: value for key, value in fields.items() if value is not None}}]
 
 

@@ -2,7 +2,7 @@ import shlex
 from typing import Any
 
 import pytest
-from client_telemetry.subscriptions import described
+from client_telemetry.activity.subscription_brokers import described
 from client_telemetry.subscriptions.commands import commands
 from client_telemetry.subscriptions.configured_file import Resource
 from client_telemetry.subscriptions.proposal import UnusableProposal, operations_of, propose
@@ -117,7 +117,7 @@ CONFIGS = """Dynamic configs for client-metric java-all are:
 
 
 def test_pasted_descriptions() -> None:
-    assert described.read(CLIENT_METRICS) == [
+    assert described(CLIENT_METRICS) == [
         Resource(
             "java-all",
             {
@@ -128,9 +128,7 @@ def test_pasted_descriptions() -> None:
         ),
         Resource("with spaces", {"metrics": "org.apache.kafka.producer."}),
     ]
-    assert described.read(CONFIGS) == [
-        Resource("java-all", {"interval.ms": "5000", "match": "client_id=a b"})
-    ]
+    assert described(CONFIGS) == [Resource("java-all", {"interval.ms": "5000", "match": "client_id=a b"})]
     for text in ("nonsense", "", CLIENT_METRICS + CLIENT_METRICS):
-        with pytest.raises(described.UnreadableDescription):
-            described.read(text)
+        with pytest.raises(ValueError, match=r"--describe|one description"):
+            described(text)
