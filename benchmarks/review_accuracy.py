@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import zstandard
-from client_telemetry.activity import table_evidence
 from client_telemetry.activity.log_evidence import from_logs
 from client_telemetry.activity.records import Evidence
+from client_telemetry.activity.table_evidence import Gathering, without_clients
 from client_telemetry.formats.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.review.in_parts import review
 from client_telemetry.review.model import Review
@@ -185,7 +186,17 @@ def dump_evidence(root: Path) -> Evidence:
         *("requests", "rejected", "first", "last"),
     )
     uses = [dict(zip(names, (*key, *row), strict=True)) for key, row in rows.items()]
-    return table_evidence.evidence(FLEET.name, pa.Table.from_pylist(uses), [], list(_brokers(root)), SLOT)
+    table = pa.Table.from_pylist(uses)
+    no_principal = pc.equal(pc.fill_null(table["principal"], ""), "")
+    of_nobody = pc.and_(
+        pc.and_(pc.is_null(table["client_id"]), no_principal), pc.greater(table["rejected"], 0)
+    )
+    gathered = Gathering(SLOT)
+    gathered.add_uses(table.filter(pc.invert(of_nobody)))
+    refusals, last = table.filter(of_nobody).to_pylist(), pc.max(table["last"]).as_py() or 0.0
+    evidence = without_clients(FLEET.name, refusals, [], list(_brokers(root)), SLOT, last=last)
+    evidence.activities = gathered.activities()
+    return evidence
 
 
 def _events(path: Path) -> Iterator[ConnectionEvent]:

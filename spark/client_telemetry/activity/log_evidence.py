@@ -417,10 +417,8 @@ class _RequestLog:
                 entry = parse_entry(parsed.message)
             except BadEntry:
                 continue
-            ends, endpoint = (
-                addresses(entry.connection_id),
-                endpoint_of((log.family, parsed.label), entry.connection_id, entry.listener),
-            )
+            ends = addresses(entry.connection_id)
+            endpoint = endpoint_of((log.family, parsed.label), entry.connection_id, entry.listener)
             if ends is None or endpoint is None or entry.is_forwarded or endpoint in self._doubled:
                 continue
             if self._endpoints is not None and endpoint not in self._endpoints:

@@ -10,7 +10,6 @@ from operator import itemgetter
 from typing import TypedDict, cast
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from client_telemetry.activity.client_metrics import NAMES, PREFIX, Instance, Point, Series, series
 from client_telemetry.activity.event_files import CLIENT, RUN, Uses, table_of
@@ -223,34 +222,6 @@ def feature_levels(brokers: Iterable[BrokerRow], runs: Sequence[BrokerRun]) -> l
         elif row["finalized_features"] and incarnation in until:
             all_levels.append(FeatureLevels(until[incarnation], dict(row["finalized_features"]), incarnation))
     return all_levels
-
-
-def evidence(
-    cluster_id: str,
-    use_rows: pa.Table,
-    login_rows: Iterable[LoginRow],
-    brokers: Sequence[BrokerRow],
-    slot_seconds: int,
-) -> Evidence:
-    """From rows as returned by event_files.table_of, of `failed_logins` and of `brokers`."""
-    gathered = Gathering(slot_seconds)
-    names_nobody = _names_nobody(use_rows)
-    gathered.add_uses(use_rows.filter(pc.invert(names_nobody)))
-    result = without_clients(
-        cluster_id,
-        use_rows.filter(names_nobody).to_pylist(),
-        login_rows,
-        brokers,
-        slot_seconds,
-        last=pc.max(use_rows["last"]).as_py() or 0.0,
-    )
-    result.activities = gathered.activities()
-    return result
-
-
-def _names_nobody(uses: pa.Table) -> pa.ChunkedArray:
-    no_principal = pc.equal(pc.fill_null(uses["principal"], ""), "")
-    return pc.and_(pc.and_(pc.is_null(uses["client_id"]), no_principal), pc.greater(uses["rejected"], 0))
 
 
 def without_clients(
