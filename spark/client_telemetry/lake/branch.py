@@ -84,8 +84,10 @@ class Branch:
         self._base: dict[Table, tuple[int, dict[str, object]]] = {}
         """Table -> the snapshot of main at the start, and the partitions that the branch replaces."""
 
-    def _stage(self, table: Table, urls: Sequence[str], partitions: dict[str, object]) -> None:
-        """Create the branch with these files, replacing what an earlier attempt of this name left."""
+    def replace_files(self, table: Table, urls: Sequence[str], **partitions: object) -> None:
+        """Replace the partitions, as `replace` does, by Parquet files that workers wrote at their final place (writer.py). The new
+        branch displaces what an earlier attempt of this name left.
+        """
         if table in self._base:
             raise ValueError(f"{table.name} is written twice by {self.name}")
         properties = {
@@ -121,7 +123,7 @@ class Branch:
 
     def replace(self, table: Table, rows: DataFrame, **partitions: object) -> None:
         """Replace the partitions whose columns equal `partitions` (a list means any of its values) by these rows."""
-        self._stage(table, [], partitions)
+        self.replace_files(table, [], **partitions)
         (
             rows.select(*[F.col(c.name).cast(c.kind) for c in table.columns])
             .writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{self.name}")
@@ -133,15 +135,15 @@ class Branch:
 
     def replace_rows(self, table: Table, rows: Sequence[Mapping[str, object]], **partitions: object) -> None:
         """The same for rows that the driver holds."""
-        self._stage(table, write_rows(table, TablePlace.of(self.lake.table(table)), rows), partitions)
+        self.replace_files(
+            table, write_rows(table, TablePlace.of(self.lake.table(table)), rows), **partitions
+        )
 
     def replace_table(self, table: Table, rows: pa.Table, **partitions: object) -> None:
         """The same for an Arrow table."""
-        self._stage(table, write_table(table, TablePlace.of(self.lake.table(table)), rows), partitions)
-
-    def replace_files(self, table: Table, urls: Sequence[str], **partitions: object) -> None:
-        """The same for Parquet files that workers wrote at their final place (writer.py)."""
-        self._stage(table, urls, partitions)
+        self.replace_files(
+            table, write_table(table, TablePlace.of(self.lake.table(table)), rows), **partitions
+        )
 
     def read(self, table: Table) -> DataFrame:
         """The staged rows; for a table that this attempt does not write, what readers see."""

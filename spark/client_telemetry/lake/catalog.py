@@ -129,18 +129,12 @@ def _has_password(uri: str) -> bool:
 def open_catalog(location: str) -> Catalog:
     """pyiceberg's catalog: the configured one, otherwise the local one at `location`. Raises NoSuchLake."""
     properties = configuration(location)
-    return _local_catalog(location) if properties is None else _configured_catalog(location, properties)
-
-
-def _local_catalog(location: str) -> Catalog:
-    folder = _folder(location)
-    folder.mkdir(parents=True, exist_ok=True)
-    catalog = _in_folder(folder)
-    _check_that_it_was_made_here(catalog, folder)
-    return catalog
-
-
-def _configured_catalog(location: str, properties: dict[str, str]) -> Catalog:
+    if properties is None:
+        folder = _folder(location)
+        folder.mkdir(parents=True, exist_ok=True)
+        local = _in_folder(folder)
+        _check_that_it_was_made_here(local, folder)
+        return local
     _check_that_it_is_no_local_lake(location, properties)
     catalog = _opened(properties)
     _check_place(catalog, location, properties)

@@ -54,9 +54,7 @@ def copy_lake(source: str, target: str, say: Callable[[str], None] = lambda _: N
     catalog = catalog_of_a_copy(target)
     if _names(catalog):
         raise NoSuchLake(f"{target} has tables already: name another place, or remove them and their catalog")
-    io = FileAccess(tuple(sorted((name, str(value)) for name, value in catalog.properties.items()))).io(
-        target
-    )
+    io = FileAccess.of(catalog).io(target)
     place = normalized(target)
     place = place if "://" in place else f"file://{place}"
     locations, counts = {}, {}

@@ -12,6 +12,7 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyiceberg.catalog import Catalog
 from pyiceberg.conversions import from_bytes
 from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, In, IsNull, Or
 from pyiceberg.io import FileIO, load_file_io
@@ -46,7 +47,7 @@ class FileAccess:
     properties: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, io: FileIO) -> "FileAccess":
+    def of(cls, io: FileIO | Catalog) -> "FileAccess":
         return cls(tuple(sorted((name, str(value)) for name, value in io.properties.items())))
 
     def io(self, url: str) -> FileIO:
@@ -321,18 +322,11 @@ def planned(iceberg: IcebergTable, snapshot: int | None, where: BooleanExpressio
             for delete in by_position.for_data_file(sequence, file, partition_key=file.partition)
         ]
         for delete in by_equality:
-            spec = metadata.specs()[delete.data_file.spec_id]
-            is_same_partition = spec.is_unpartitioned() or (
-                delete.data_file.spec_id,
-                delete.data_file.partition,
-            ) == (
-                file.spec_id,
-                file.partition,
-            )
-            if is_same_partition and (delete.sequence_number or 0) > sequence:
-                deletes.append(
-                    DeleteFile(delete.data_file.file_path, tuple(delete.data_file.equality_ids or ()))
-                )
+            other = delete.data_file
+            is_same_partition = (other.spec_id, other.partition) == (file.spec_id, file.partition)
+            is_for_all = metadata.specs()[other.spec_id].is_unpartitioned()
+            if (is_for_all or is_same_partition) and (delete.sequence_number or 0) > sequence:
+                deletes.append(DeleteFile(other.file_path, tuple(other.equality_ids or ())))
         plans.append(Planned(file, tuple(sorted(deletes, key=lambda delete: delete.url))))
     return plans
 

@@ -14,7 +14,6 @@ from pyiceberg.expressions import LessThan
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import Transaction
 from pyiceberg.table.snapshots import Snapshot
-from pyspark.sql import Row
 
 from client_telemetry.lake import files, refs
 from client_telemetry.lake.branch import drop_branch, replace_matching
@@ -137,15 +136,11 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
     return upkeep
 
 
-def _call(lake: Lake, procedure: str, arguments: str) -> list[Row]:
-    """The result of a procedure; nothing if others kept committing first: the next maintenance does it."""
-    rows = _left_if_overtaken(
-        f"{procedure} of {arguments.partition(',')[0]}",
-        lambda: again_if_overtaken(
-            lambda: lake.session.sql(f"CALL {CATALOG}.system.{procedure}({arguments})").collect()
-        ),
-    )
-    return rows or []
+def _call(lake: Lake, procedure: str, arguments: str) -> None:
+    """Run a procedure. If others keep committing first, the next maintenance does it."""
+    call = f"CALL {CATALOG}.system.{procedure}({arguments})"
+    what = f"{procedure} of {arguments.partition(',')[0]}"
+    _left_if_overtaken(what, lambda: again_if_overtaken(lambda: lake.session.sql(call).collect()))
 
 
 def _left_if_overtaken(what: str, work: Callable[[], _Result]) -> _Result | None:
