@@ -284,30 +284,24 @@ having count(distinct client_id) > {MANY_CLIENT_IDS} or count(distinct software)
 def _slice(connections: str, day: dt.date) -> str:
     silent_us = "(unix_micros(reported_until) - unix_micros(last_seen_at))"
     columns = {
-        **{name: name for name in INCARNATION},
         "dt": f"date'{day}'",
-        **{name: name for name in ("opened_at", "first_seen_at", "last_seen_at", "end_known_by")},
         "closed_at": "coalesce(closed_event_at, case when end_known_by <> 'still_open' then last_seen_at end)",
         "connection_id": "connection_key",
         **{name: f"coalesce({name}, '')" for name in _TEXTS},
-        **{name: name for name in _LAST_KNOWN},
         "client_software_name": "software.client_software_name",
         "client_software_version": "software.client_software_version",
         "sent_software_name": "sent_name",
         "sent_software_version": "sent_version",
-        "broker_software_version": "broker_software_version",
         "api_uses": _uses_of_the_day(),
         "api_errors": _errors_of_the_day(),
         "uses_object": "fullest.source_object",
         "uses_sequence": "fullest.sequence",
         "source_objects": "array_sort(source_objects)",
         **{name: _smallest(name) for name in _IDS},
-        "connections": "connections",
-        **{name: name for name in ("events", "first_sequence", "last_sequence")},
         "flags": flags(CLIENT_CONNECTIONS, _flags(day)),
     }
     selected = ",\n    ".join(
-        f"{columns[column.name]} as {column.name}"
+        f"{columns.get(column.name, column.name)} as {column.name}"
         for column in CLIENT_CONNECTIONS.columns
         if column.name not in LINK_COLUMNS
     )
