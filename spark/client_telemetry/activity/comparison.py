@@ -207,7 +207,7 @@ def _moderated(pairs: Sequence[Pair], part: _Part, usual: dict[Scale, float]) ->
 
     def results(start: int) -> list[Compared]:
         some = slice(start, start + AT_ONCE)
-        resampled = [_resampled(side[some], seed) for seed, side in enumerate(part.sides)]
+        resampled = [side[some] @ _weights(side.shape[1], seed).T for seed, side in enumerate(part.sides)]
         return _results(pairs[some], [means[some] for means in part.means], p_values[some], resampled)
 
     with ThreadPoolExecutor(
@@ -325,8 +325,3 @@ def _interval(resampled: Values) -> tuple[Values, Values]:
 
 def _between(below: Values, above: Values, part: float) -> Values:
     return above - (above - below) * (1 - part) if part >= 0.5 else below + (above - below) * part
-
-
-def _resampled(side: Values, seed: int) -> Values:
-    means: Values = side @ _weights(side.shape[1], seed).T
-    return means
