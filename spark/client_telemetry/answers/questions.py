@@ -105,9 +105,10 @@ class Questions:
         owner: str = "",
         contains: str = "",
         limit: int = 50,
+        offset: int = 0,
     ) -> Document:
         """Applications with verdict, reason and fix, worst first. outcome: breaks_at_once, breaks_latent, insufficient_evidence, degrades, unsupported
-        or safe; contains: part of the name."""
+        or safe; contains: part of the name; offset: how many of them come before the first."""
         document = self._published.report(cluster, report)
         found = [
             each
@@ -116,14 +117,14 @@ class Questions:
             and (not owner or each.get("owner") == owner)
             and (not contains or contains.lower() in str(each.get("name")).lower())
         ]
-        most = max(1, min(limit, MOST))
+        first, most = max(0, offset), max(1, min(limit, MOST))
         rows = [
             {
                 "id": each.get("anchor"),
                 "name": client_text(each.get("name")),
                 **_some(each, "owner", "outcome", "confidence", "explanation", "fix", "already_failing"),
             }
-            for each in found[:most]
+            for each in found[first : first + most]
         ]
         return {"total": len(found), "applications": rows}
 
