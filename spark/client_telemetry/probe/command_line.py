@@ -96,3 +96,7 @@ def dry_run(bootstrap: Sequence[Listener]) -> list[str]:
         only = "" if permission.permitted == request_bodies.YES else f" (only {permission.permitted})"
         lines.append(f"  {name}{only}: {request.body.hex() or 'nothing'} ({permission.reason})")
     return [*lines, "Not sent:", *(f"  {line}" for line in left_out)]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
