@@ -5,7 +5,7 @@ configured subscriptions and of the instance, so every broker gives the same one
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import google_crc32c
 
@@ -59,7 +59,7 @@ class ConfiguredSubscriptions:
             answer, checksum_ = self._union(matching)
             if instance.instance_id is not None:
                 number = subscription_id(checksum_, instance.instance_id)
-                answer = replace(answer, subscription_id=number)
+                answer = Answer(answer.subscriptions, answer.push_interval_ms, answer.metrics, number)
             yield answer
 
     def let_in(self, instances: Sequence[ClientInstance]) -> Iterator[tuple[int, ...]]:
